@@ -1,0 +1,101 @@
+//! Charges an account when an order is placed, and credits it back when the order is rejected.
+//!
+//! The balance changes by a relative update, which is not idempotent by nature: this is the handler that ran twice. The
+//! inbox key in the same transaction is what makes it run once.
+
+mod domain;
+#[cfg(feature = "fault-injection")]
+mod sabotage;
+
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{AttributeValue, Update};
+use oncebox::config::{ConfigError, Reader};
+use oncebox::consumer::{self, Consumer, HandlerError};
+use oncebox::effect::{Effects, OnFailed, Reads};
+use oncebox::event::Message;
+use oncebox::store::Store;
+use order_events::{OrderPlaced, StockRejected};
+
+#[cfg(feature = "fault-injection")]
+pub use sabotage::sabotage;
+
+/// The name in the inbox key.
+pub const CONSUMER: &str = "billing";
+
+/// What the function is told by its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `INBOX_TABLE`.
+    pub inbox_table: String,
+    /// `ACCOUNTS_TABLE`.
+    pub accounts_table: String,
+    /// `INBOX_WINDOW_DAYS`, default 90.
+    pub inbox_window: consumer::Days,
+}
+
+impl Config {
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// Names every setting that is missing or bad.
+    pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
+        let config = Self {
+            inbox_table: reader.text("INBOX_TABLE"),
+            accounts_table: reader.text("ACCOUNTS_TABLE"),
+            inbox_window: reader.or("INBOX_WINDOW_DAYS", consumer::Days::default()),
+        };
+        reader.finish(config)
+    }
+}
+
+/// The consumer, ready to serve.
+///
+/// # Errors
+/// When it could not work as configured.
+pub fn consumer(
+    config: Config,
+    store: Arc<dyn Store>,
+) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
+    let builder = Consumer::builder(CONSUMER, store)
+        .inbox(&config.inbox_table)
+        .inbox_window(config.inbox_window.into())
+        .state(Arc::new(config))
+        .on(charge)
+        .on(credit_back);
+    #[cfg(feature = "fault-injection")]
+    let builder = builder.sabotage(sabotage());
+    builder.build()
+}
+
+async fn charge(
+    event: Message<OrderPlaced>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<Effects, HandlerError> {
+    let delta = domain::charge(event.line.amount_cents)?;
+    Ok(post(&config.accounts_table, &event.line.account_id, delta)?)
+}
+
+async fn credit_back(
+    event: Message<StockRejected>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<Effects, HandlerError> {
+    let delta = domain::credit(event.line.amount_cents)?;
+    Ok(post(&config.accounts_table, &event.line.account_id, delta)?)
+}
+
+/// Adds `delta` to a balance. `entries` counts the postings, so that a lost one and a double one cannot cancel out.
+fn post(table: &str, account: &str, delta: i64) -> Result<Effects, BuildError> {
+    let update = Update::builder()
+        .table_name(table)
+        .key("account_id", AttributeValue::S(account.to_owned()))
+        .update_expression("ADD balance_cents :delta, entries :one")
+        .condition_expression("attribute_exists(account_id)")
+        .expression_attribute_values(":delta", AttributeValue::N(delta.to_string()))
+        .expression_attribute_values(":one", AttributeValue::N("1".to_owned()))
+        .build()?;
+    Ok(Effects::new().update(update).on_failed(OnFailed::Permanent("the account does not exist".to_owned())))
+}

@@ -1,0 +1,14 @@
+//! `inventory`: wiring only.
+
+use oncebox::config::Reader;
+use oncebox::{aws, consumer, telemetry};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    telemetry::init();
+    let built = inventory::Config::read(Reader::from_env());
+    let config = telemetry::or_log(built)?;
+    let store = aws::store(&aws::config().await);
+    let consumer = telemetry::or_log(inventory::consumer(config, store))?;
+    consumer::serve(consumer).await
+}

@@ -1,0 +1,120 @@
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{AttributeValue, Put};
+use lambda_http::http::StatusCode;
+use oncebox::event::Emit;
+use oncebox::outbox::{CommitError, Outbox, Transaction};
+use oncebox::store::{Item, Store, StoreError};
+use oncebox::telemetry::chain;
+use oncebox::time::{Clock, Ids, RandomIds, SystemClock};
+use order_events::{OrderLine, OrderPlaced};
+use serde::Serialize;
+
+use crate::Config;
+use crate::domain::NewOrder;
+use crate::problem::Problem;
+
+/// Orders in DynamoDB.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    config: Config,
+    store: Arc<dyn Store>,
+    outbox: Outbox,
+}
+
+/// An order as the API shows it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown {
+    order_id: String,
+    account_id: String,
+    sku: String,
+    quantity: u64,
+    amount_cents: u64,
+    /// `null` until the projection has seen the order.
+    status: Option<String>,
+}
+
+impl Orders {
+    pub(crate) fn new(config: Config, store: Arc<dyn Store>) -> Self {
+        let outbox =
+            Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str());
+        Self { config, store, outbox }
+    }
+
+    /// Writes the order and its event, and answers the order's id.
+    pub(crate) async fn place(&self, order: NewOrder) -> Result<String, Problem> {
+        let now = SystemClock.now();
+        let line = OrderLine {
+            order_id: RandomIds.fresh(now).to_string(),
+            account_id: order.account_id,
+            sku: order.sku,
+            quantity: order.quantity,
+            amount_cents: order.amount_cents,
+        };
+        let put = self
+            .put(&line, now.as_millisecond())
+            .map_err(|error| Problem::internal().because(chain(&error)))?;
+        let id = line.order_id.clone();
+        let placed = Emit::new(&OrderPlaced { line }).sequence(1);
+        self.outbox
+            .commit(Transaction::new().put(put).emit(placed))
+            .await
+            .map_err(|error| of_commit(&error))?;
+        Ok(id)
+    }
+
+    /// The order, or `None`.
+    pub(crate) async fn find(&self, id: &str) -> Result<Option<Shown>, Problem> {
+        let key = || Item::from([("order_id".to_owned(), AttributeValue::S(id.to_owned()))]);
+        let busy = |error: StoreError| Problem::busy(chain(&error));
+        let Some(order) = self.store.get(&self.config.orders_table, key()).await.map_err(busy)? else {
+            return Ok(None);
+        };
+        let status = self.store.get(&self.config.order_status_table, key()).await.map_err(busy)?;
+        Ok(Some(Shown {
+            order_id: text(&order, "order_id"),
+            account_id: text(&order, "account_id"),
+            sku: text(&order, "sku"),
+            quantity: number(&order, "quantity"),
+            amount_cents: number(&order, "amount_cents"),
+            status: status.map(|status| text(&status, "status")),
+        }))
+    }
+
+    fn put(&self, line: &OrderLine, created_at: i64) -> Result<Put, BuildError> {
+        let text = |value: &str| AttributeValue::S(value.to_owned());
+        let number = |value: &dyn ToString| AttributeValue::N(value.to_string());
+        Put::builder()
+            .table_name(&self.config.orders_table)
+            .item("order_id", text(&line.order_id))
+            .item("account_id", text(&line.account_id))
+            .item("sku", text(&line.sku))
+            .item("quantity", number(&line.quantity))
+            .item("amount_cents", number(&line.amount_cents))
+            .item("created_at", number(&created_at))
+            .item("version", number(&1))
+            .condition_expression("attribute_not_exists(order_id)")
+            .build()
+    }
+}
+
+fn of_commit(error: &CommitError) -> Problem {
+    match error {
+        CommitError::Busy { .. } => Problem::busy(chain(error)),
+        CommitError::OutcomeUnknown { .. } => {
+            let detail =
+                "It is not known whether the order was written; look for it before you send it again";
+            Problem::new(StatusCode::GATEWAY_TIMEOUT, detail).because(chain(error))
+        }
+        _ => Problem::internal().because(chain(error)),
+    }
+}
+
+fn text(item: &Item, name: &str) -> String {
+    item.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default()
+}
+
+fn number(item: &Item, name: &str) -> u64 {
+    item.get(name).and_then(|value| value.as_n().ok()).and_then(|text| text.parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,35 @@
+//! Publishes the outbox table's stream to SNS and SQS.
+
+use std::sync::Arc;
+
+use oncebox::config::{ConfigError, Reader};
+use oncebox::relay::{Publisher, Relay, Routes};
+use oncebox::store::Store;
+
+/// What the function is told by its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `OUTBOX_TABLE`.
+    pub outbox_table: String,
+    /// `ROUTES`: a JSON object from aggregate type to a list of topic ARNs and queue URLs.
+    pub routes: Routes,
+}
+
+impl Config {
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// Names every setting that is missing or bad.
+    pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
+        let config = Self {
+            outbox_table: reader.text("OUTBOX_TABLE"),
+            routes: reader.required("ROUTES").unwrap_or_default(),
+        };
+        reader.finish(config)
+    }
+}
+
+/// The relay, ready to serve.
+pub fn relay(config: Config, store: Arc<dyn Store>, publisher: Arc<dyn Publisher>) -> Relay {
+    Relay::new(store, publisher, config.outbox_table, config.routes)
+}

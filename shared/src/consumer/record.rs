@@ -1,0 +1,99 @@
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One SQS record, read field by field: an odd type, a null or an absence in one field costs that field only, and
+/// never a neighbouring record. (The stock event types reject the whole batch for a null list in one record.)
+#[derive(Debug, Clone, Default)]
+pub struct Record<'a> {
+    /// The only identifier that may be listed as failed. `None` when absent, null, empty or no string.
+    pub message_id: Option<Cow<'a, str>>,
+    /// Needed to delete the message or to change its visibility.
+    pub receipt_handle: Option<Cow<'a, str>>,
+    /// The body. `None` when absent, null or no string.
+    pub body: Option<Cow<'a, str>>,
+    /// `ApproximateReceiveCount`; 1 when absent.
+    pub receive_count: u32,
+    /// `MessageGroupId`, on standard queues too.
+    pub group: Option<Cow<'a, str>>,
+    /// The queue's ARN.
+    pub queue_arn: Option<Cow<'a, str>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "messageId")]
+    message_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "receiptHandle")]
+    receipt_handle: Option<&'a RawValue>,
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attributes: Option<&'a RawValue>,
+    #[serde(borrow, rename = "eventSourceARN")]
+    event_source_arn: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Attributes<'a> {
+    #[serde(borrow, rename = "ApproximateReceiveCount")]
+    receive_count: Option<&'a RawValue>,
+    #[serde(borrow, rename = "MessageGroupId")]
+    group: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Batch<'a> {
+    #[serde(borrow, rename = "Records")]
+    records: Vec<&'a RawValue>,
+}
+
+impl<'a> Record<'a> {
+    /// Reads one record. A record that is no object is one without any field.
+    #[must_use]
+    pub fn read(raw: &'a RawValue) -> Self {
+        let fields: Fields<'a> = serde_json::from_str(raw.get()).unwrap_or_default();
+        let attributes: Attributes<'a> =
+            fields.attributes.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        Self {
+            message_id: text(fields.message_id).filter(|id| !id.is_empty()),
+            receipt_handle: text(fields.receipt_handle).filter(|handle| !handle.is_empty()),
+            body: text(fields.body),
+            receive_count: count(attributes.receive_count),
+            group: text(attributes.group).filter(|group| !group.is_empty()),
+            queue_arn: text(fields.event_source_arn),
+        }
+    }
+
+    /// Whether the record comes from a FIFO queue. The ARN decides: standard queues may carry group ids too (fair
+    /// queues), and keep no order.
+    #[must_use]
+    pub fn is_fifo(&self) -> bool {
+        self.queue_arn.as_ref().is_some_and(|arn| arn.ends_with(".fifo"))
+    }
+}
+
+/// Splits a Lambda event into its records.
+///
+/// # Errors
+/// When the event is no object with a list `Records`: then it is no SQS batch, and nothing can be said about records.
+pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
+    let batch: Batch<'_> = serde_json::from_str(event)?;
+    Ok(batch.records.into_iter().map(Record::read).collect())
+}
+
+fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    let json = raw?.get();
+    // The common case, without escapes, is borrowed.
+    match serde_json::from_str::<&str>(json) {
+        Ok(plain) => Some(Cow::Borrowed(plain)),
+        Err(_) => serde_json::from_str::<String>(json).ok().map(Cow::Owned),
+    }
+}
+
+fn count(raw: Option<&RawValue>) -> u32 {
+    raw.and_then(|raw| raw.get().trim_matches('"').parse().ok()).unwrap_or(1)
+}

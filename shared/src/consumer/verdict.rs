@@ -1,0 +1,100 @@
+use std::fmt;
+
+/// What became of one record. Every record of a batch has exactly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The effect is committed.
+    Applied,
+    /// This consumer had applied the event before.
+    Duplicate,
+    /// Something newer had been applied before.
+    Stale,
+    /// The consumer does not handle this event type.
+    Unhandled,
+    /// It did not work this time; the record comes again.
+    Transient(String),
+    /// The event can never be applied.
+    Permanent(String),
+    /// The body is no event, or not in a shape that the consumer knows.
+    Malformed(String),
+    /// Not tried: an earlier record of its FIFO group has to come first.
+    HeldBack,
+    /// Not tried: there was no time left.
+    NotStarted,
+}
+
+impl Verdict {
+    /// Whether the record is done with, so that SQS may delete it.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Applied | Self::Duplicate | Self::Stale | Self::Unhandled)
+    }
+
+    /// The name in logs and metrics.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Duplicate => "duplicate",
+            Self::Stale => "stale",
+            Self::Unhandled => "unhandled",
+            Self::Transient(_) => "transient",
+            Self::Permanent(_) => "permanent",
+            Self::Malformed(_) => "malformed",
+            Self::HeldBack => "held_back",
+            Self::NotStarted => "not_started",
+        }
+    }
+
+    /// Why, where there is more to say than the name.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Transient(reason) | Self::Permanent(reason) | Self::Malformed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How many records of a batch ended in which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each field is a verdict's name")]
+pub struct Counts {
+    pub applied: usize,
+    pub duplicate: usize,
+    pub stale: usize,
+    pub unhandled: usize,
+    pub transient: usize,
+    pub permanent: usize,
+    pub malformed: usize,
+    pub held_back: usize,
+    pub not_started: usize,
+}
+
+impl Counts {
+    /// Counts `verdicts`.
+    pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
+        let mut counts = Self::default();
+        for verdict in verdicts {
+            *match verdict {
+                Verdict::Applied => &mut counts.applied,
+                Verdict::Duplicate => &mut counts.duplicate,
+                Verdict::Stale => &mut counts.stale,
+                Verdict::Unhandled => &mut counts.unhandled,
+                Verdict::Transient(_) => &mut counts.transient,
+                Verdict::Permanent(_) => &mut counts.permanent,
+                Verdict::Malformed(_) => &mut counts.malformed,
+                Verdict::HeldBack => &mut counts.held_back,
+                Verdict::NotStarted => &mut counts.not_started,
+            } += 1;
+        }
+        counts
+    }
+}

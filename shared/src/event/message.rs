@@ -1,0 +1,87 @@
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{Cause, Envelope, EventKey};
+
+/// An event as a handler sees it: the typed data, and what the envelope says about it.
+///
+/// It is a shared pointer, so that a handler can be run again without `E: Clone`. It dereferences to `E`.
+#[derive(Debug)]
+pub struct Message<E>(Arc<Inner<E>>);
+
+#[derive(Debug)]
+struct Inner<E> {
+    event: E,
+    envelope: Envelope,
+    key: EventKey,
+    now: Timestamp,
+    attempt: u32,
+}
+
+impl<E> Message<E> {
+    /// Puts a message together; the engine does this, and tests may.
+    #[must_use]
+    pub fn new(event: E, envelope: Envelope, now: Timestamp, attempt: u32) -> Self {
+        let key = envelope.key();
+        Self(Arc::new(Inner { event, envelope, key, now, attempt }))
+    }
+
+    /// The key under which the consumer remembers the event.
+    #[must_use]
+    pub fn key(&self) -> &EventKey {
+        &self.0.key
+    }
+
+    /// The event's id, as the producer spelled it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.0.envelope.id
+    }
+
+    /// The aggregate's version after this event, if the producer states one.
+    #[must_use]
+    pub fn sequence(&self) -> Option<u64> {
+        self.0.envelope.sequence
+    }
+
+    /// The sequence for an event that this one leads to on the same aggregate: this one's plus 1.
+    #[must_use]
+    pub fn next_sequence(&self) -> Option<u64> {
+        self.sequence().and_then(|sequence| sequence.checked_add(1))
+    }
+
+    /// When the invocation began. Use this for stored times, not the system's clock: a handler that is run again
+    /// within one delivery then writes the same value.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.now
+    }
+
+    /// How often the queue has handed out this record, from 1.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.0.attempt
+    }
+
+    /// Trace, correlation and causation of the event.
+    #[must_use]
+    pub fn cause(&self) -> &Cause {
+        &self.0.envelope.cause
+    }
+}
+
+impl<E> Clone for Message<E> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<E> Deref for Message<E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        &self.0.event
+    }
+}

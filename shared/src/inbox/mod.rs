@@ -1,0 +1,10 @@
+//! The consumer's half: the inbox key that is written in the same transaction as the effect.
+//!
+//! Most consumers never touch this module: the engine in `consumer` uses it. A team that has its own
+//! `TransactWriteItems` takes [`InboxKey::action`] and [`InboxKey::verdict`] alone.
+
+mod key;
+mod verdict;
+
+pub use key::{InboxKey, names};
+pub use verdict::Verdict;

@@ -1,0 +1,140 @@
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{AttributeValue, Put};
+use jiff::Timestamp;
+
+use crate::event::{Emit, EmitError, Envelope, EventId};
+use crate::store::Item;
+
+/// The attribute names of an outbox row. They are stored in customers' tables: a change is a migration.
+pub mod names {
+    /// Partition key: `{aggregate_type}#{aggregate_id}`.
+    pub const PK: &str = "pk";
+    /// Sort key: the event id.
+    pub const SK: &str = "sk";
+    /// The complete envelope, serialised when the row was written.
+    pub const BODY: &str = "body";
+    /// The route in the relay's configuration.
+    pub const ROUTE: &str = "route";
+    /// The event type.
+    pub const EVENT_TYPE: &str = "event_type";
+    /// The aggregate's version, if the producer has one.
+    pub const SEQUENCE: &str = "sequence";
+    /// The Region that wrote the row, so that a replica's stream does not publish it again.
+    pub const REGION: &str = "region";
+    /// Epoch milliseconds.
+    pub const CREATED_AT: &str = "created_at";
+    /// Version of the row's own layout.
+    pub const SCHEMA: &str = "schema";
+}
+
+/// The row layout that this version writes.
+pub const SCHEMA: u32 = 1;
+
+/// One row of the outbox table: an event that is owed to its destinations until the row is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// `{aggregate_type}#{aggregate_id}`.
+    pub pk: String,
+    /// The event id.
+    pub sk: String,
+    /// The complete envelope; the relay forwards these bytes and never reads business tables.
+    pub body: String,
+    /// The route in the relay's configuration.
+    pub route: String,
+    /// The event type.
+    pub event_type: String,
+    /// The aggregate's version, if the producer has one.
+    pub sequence: Option<u64>,
+    /// The Region that wrote the row, if stated.
+    pub region: Option<String>,
+    /// When it was written, epoch milliseconds.
+    pub created_at: i64,
+}
+
+/// An event that cannot become a row.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// The event itself.
+    #[error(transparent)]
+    Event(#[from] EmitError),
+    /// The envelope could not be written as JSON.
+    #[error("the envelope of {0} cannot be written as JSON")]
+    Envelope(String, #[source] serde_json::Error),
+    /// The SDK refused to build the action.
+    #[error("the outbox action of {0} cannot be built")]
+    Action(String, #[source] BuildError),
+}
+
+impl Row {
+    /// Freezes `emit` as a row.
+    pub(crate) fn freeze(
+        emit: Emit,
+        id: EventId,
+        source: &str,
+        region: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Self, RowError> {
+        let route = emit.route_name().to_owned();
+        let envelope = emit.into_envelope(id, source, now.to_string())?;
+        let body =
+            envelope.to_json().map_err(|error| RowError::Envelope(envelope.event_type.clone(), error))?;
+        let Envelope { aggregate_type, aggregate_id, event_type, sequence, .. } = envelope;
+        Ok(Self {
+            pk: format!("{aggregate_type}#{aggregate_id}"),
+            sk: id.to_string(),
+            body,
+            route,
+            event_type,
+            sequence,
+            region: region.map(str::to_owned),
+            created_at: now.as_millisecond(),
+        })
+    }
+
+    /// The row's key in the outbox table.
+    #[must_use]
+    pub fn key(&self) -> Item {
+        Item::from([
+            (names::PK.to_owned(), AttributeValue::S(self.pk.clone())),
+            (names::SK.to_owned(), AttributeValue::S(self.sk.clone())),
+        ])
+    }
+
+    /// The stored item.
+    #[must_use]
+    pub fn item(&self) -> Item {
+        let mut item = self.key();
+        let mut text = |name: &str, value: &str| {
+            item.insert(name.to_owned(), AttributeValue::S(value.to_owned()));
+        };
+        text(names::BODY, &self.body);
+        text(names::ROUTE, &self.route);
+        text(names::EVENT_TYPE, &self.event_type);
+        if let Some(region) = &self.region {
+            text(names::REGION, region);
+        }
+        let mut number = |name: &str, value: String| {
+            item.insert(name.to_owned(), AttributeValue::N(value));
+        };
+        number(names::CREATED_AT, self.created_at.to_string());
+        number(names::SCHEMA, SCHEMA.to_string());
+        if let Some(sequence) = self.sequence {
+            number(names::SEQUENCE, sequence.to_string());
+        }
+        item
+    }
+
+    /// The write that adds the row; refused by DynamoDB when the id is already there.
+    ///
+    /// # Errors
+    /// [`RowError::Action`] only if the SDK refuses to build a complete action, which it does not.
+    pub fn put(&self, table: &str) -> Result<Put, RowError> {
+        Put::builder()
+            .table_name(table)
+            .set_item(Some(self.item()))
+            .condition_expression("attribute_not_exists(pk)")
+            .build()
+            .map_err(|error| RowError::Action(self.event_type.clone(), error))
+    }
+}

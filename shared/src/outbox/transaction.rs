@@ -1,0 +1,54 @@
+use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
+
+use crate::event::Emit;
+
+/// Business writes and the events they announce: written together or not at all.
+///
+/// DynamoDB takes at most 100 actions and 4 MB a transaction, and no two actions on one item.
+///
+/// # Examples
+/// See [`Outbox`](crate::outbox::Outbox).
+#[derive(Debug, Default)]
+#[must_use = "a transaction does nothing until Outbox::commit"]
+pub struct Transaction {
+    pub(super) actions: Vec<TransactWriteItem>,
+    pub(super) emits: Vec<Emit>,
+}
+
+impl Transaction {
+    /// An empty transaction.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a put.
+    pub fn put(self, put: Put) -> Self {
+        self.action(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Adds an update.
+    pub fn update(self, update: Update) -> Self {
+        self.action(TransactWriteItem::builder().update(update).build())
+    }
+
+    /// Adds a delete.
+    pub fn delete(self, delete: Delete) -> Self {
+        self.action(TransactWriteItem::builder().delete(delete).build())
+    }
+
+    /// Adds a condition on an item that is not written.
+    pub fn check(self, check: ConditionCheck) -> Self {
+        self.action(TransactWriteItem::builder().condition_check(check).build())
+    }
+
+    /// Adds an event.
+    pub fn emit(mut self, emit: impl Into<Emit>) -> Self {
+        self.emits.push(emit.into());
+        self
+    }
+
+    fn action(mut self, action: TransactWriteItem) -> Self {
+        self.actions.push(action);
+        self
+    }
+}

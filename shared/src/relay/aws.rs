@@ -1,0 +1,164 @@
+use std::collections::HashMap;
+
+use aws_sdk_sns::error::{BuildError, ProvideErrorMetadata};
+use aws_sdk_sns::types::{MessageAttributeValue as SnsAttribute, PublishBatchRequestEntry};
+use aws_sdk_sqs::types::{MessageAttributeValue as SqsAttribute, SendMessageBatchRequestEntry};
+use futures::future::BoxFuture;
+
+use super::{Destination, Outgoing, PublishError, Publisher};
+
+/// [`Publisher`] over the AWS SDK.
+#[derive(Debug, Clone)]
+pub struct AwsPublisher {
+    sns: aws_sdk_sns::Client,
+    sqs: aws_sdk_sqs::Client,
+}
+
+/// What a batch answer says of one entry: its positional id, and the failure if it is one.
+type Answers = Vec<(String, Result<(), PublishError>)>;
+
+impl AwsPublisher {
+    /// Takes configured clients.
+    #[must_use]
+    pub fn new(sns: aws_sdk_sns::Client, sqs: aws_sdk_sqs::Client) -> Self {
+        Self { sns, sqs }
+    }
+
+    async fn to_topic(&self, arn: &str, fifo: bool, entries: &[Outgoing]) -> Result<Answers, PublishError> {
+        let requests = entries.iter().enumerate().map(|(index, entry)| sns_entry(index, entry, fifo));
+        let requests = requests.collect::<Result<Vec<_>, BuildError>>().map_err(|e| not_built(&e))?;
+        let call = self.sns.publish_batch().topic_arn(arn).set_publish_batch_request_entries(Some(requests));
+        let answer = call.send().await.map_err(|error| whole_call(error.code(), entries.len()))?;
+        let accepted = answer.successful().iter().filter_map(|entry| Some((entry.id()?.to_owned(), Ok(()))));
+        let failed = answer
+            .failed()
+            .iter()
+            .map(|entry| (entry.id.clone(), entry_error(&entry.code, entry.sender_fault)));
+        Ok(accepted.chain(failed).collect())
+    }
+
+    async fn to_queue(&self, url: &str, fifo: bool, entries: &[Outgoing]) -> Result<Answers, PublishError> {
+        let requests = entries.iter().enumerate().map(|(index, entry)| sqs_entry(index, entry, fifo));
+        let requests = requests.collect::<Result<Vec<_>, _>>().map_err(|e| not_built(&e))?;
+        let call = self.sqs.send_message_batch().queue_url(url).set_entries(Some(requests));
+        let answer = call.send().await.map_err(|error| whole_call(error.code(), entries.len()))?;
+        let accepted = answer.successful().iter().map(|entry| (entry.id.clone(), Ok(())));
+        let failed = answer
+            .failed()
+            .iter()
+            .map(|entry| (entry.id.clone(), entry_error(&entry.code, entry.sender_fault)));
+        Ok(accepted.chain(failed).collect())
+    }
+}
+
+impl Publisher for AwsPublisher {
+    fn publish<'a>(
+        &'a self,
+        destination: &'a Destination,
+        entries: &'a [Outgoing],
+    ) -> BoxFuture<'a, Vec<Result<(), PublishError>>> {
+        Box::pin(async move {
+            let fifo = destination.is_fifo();
+            let answers = match destination {
+                Destination::Topic(arn) => self.to_topic(arn, fifo, entries).await,
+                Destination::Queue(url) => self.to_queue(url, fifo, entries).await,
+            };
+            match answers {
+                Ok(answers) => by_position(answers, entries.len()),
+                Err(error) => vec![Err(error); entries.len()],
+            }
+        })
+    }
+}
+
+fn sns_entry(index: usize, entry: &Outgoing, fifo: bool) -> Result<PublishBatchRequestEntry, BuildError> {
+    let attribute = |value: &str| SnsAttribute::builder().data_type("String").string_value(value).build();
+    let mut request = PublishBatchRequestEntry::builder()
+        .id(index.to_string())
+        .message(&entry.body)
+        .message_attributes("event_type", attribute(&entry.event_type)?)
+        .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
+    if fifo {
+        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.event_id);
+    }
+    request.build()
+}
+
+fn sqs_entry(
+    index: usize,
+    entry: &Outgoing,
+    fifo: bool,
+) -> Result<SendMessageBatchRequestEntry, aws_sdk_sqs::error::BuildError> {
+    let attribute = |value: &str| SqsAttribute::builder().data_type("String").string_value(value).build();
+    let mut request = SendMessageBatchRequestEntry::builder()
+        .id(index.to_string())
+        .message_body(&entry.body)
+        .message_attributes("event_type", attribute(&entry.event_type)?)
+        .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
+    if fifo {
+        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.event_id);
+    }
+    request.build()
+}
+
+fn not_built(error: &dyn std::error::Error) -> PublishError {
+    PublishError::NotNow(format!("the request cannot be built: {error}"))
+}
+
+/// A call that failed as a whole says nothing for certain about one of several entries. Alone, an entry that is too
+/// large is at fault itself.
+fn whole_call(code: Option<&str>, entries: usize) -> PublishError {
+    let code = code.unwrap_or("no answer");
+    let too_large = matches!(
+        code,
+        "BatchRequestTooLong" | "BatchRequestTooLongException" | "AWS.SimpleQueueService.BatchRequestTooLong"
+    );
+    if entries == 1 && too_large {
+        PublishError::Refused(code.to_owned())
+    } else {
+        PublishError::NotNow(code.to_owned())
+    }
+}
+
+fn entry_error(code: &str, sender_fault: bool) -> Result<(), PublishError> {
+    // Throttling is sometimes flagged as the sender's fault; it is not the message's.
+    if sender_fault && !code.contains("Throttl") {
+        Err(PublishError::Refused(code.to_owned()))
+    } else {
+        Err(PublishError::NotNow(code.to_owned()))
+    }
+}
+
+/// An entry that the answer does not mention has failed.
+fn by_position(answers: Answers, entries: usize) -> Vec<Result<(), PublishError>> {
+    let mut by_id: HashMap<String, Result<(), PublishError>> = answers.into_iter().collect();
+    (0..entries)
+        .map(|index| {
+            by_id
+                .remove(&index.to_string())
+                .unwrap_or_else(|| Err(PublishError::NotNow("not mentioned in the answer".to_owned())))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_is_not_mentioned_has_failed() {
+        let answers = vec![("2".to_owned(), Ok(())), ("0".to_owned(), entry_error("InvalidParameter", true))];
+        let results = by_position(answers, 4);
+        assert_eq!(results[0], Err(PublishError::Refused("InvalidParameter".into())));
+        assert!(matches!(results[1], Err(PublishError::NotNow(_))));
+        assert_eq!(results[2], Ok(()));
+        assert!(matches!(results[3], Err(PublishError::NotNow(_))));
+    }
+
+    #[test]
+    fn throttling_is_never_the_message_s_fault() {
+        assert!(matches!(entry_error("ThrottledException", true), Err(PublishError::NotNow(_))));
+        assert!(matches!(whole_call(Some("BatchRequestTooLong"), 2), PublishError::NotNow(_)));
+        assert!(matches!(whole_call(Some("BatchRequestTooLong"), 1), PublishError::Refused(_)));
+    }
+}

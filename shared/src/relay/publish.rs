@@ -1,0 +1,108 @@
+use std::fmt::Debug;
+
+use futures::future::BoxFuture;
+
+use super::Destination;
+use crate::outbox::Row;
+
+/// Entries that `PublishBatch` and `SendMessageBatch` take in one call.
+pub(super) const MAX_ENTRIES: usize = 10;
+/// Bytes of one `PublishBatch` call in all, attributes included; also the default bound of one SNS message.
+pub(super) const MAX_SNS_BYTES: usize = 256 * 1024;
+/// Bytes of one `SendMessageBatch` call in all, attributes included.
+pub(super) const MAX_SQS_BYTES: usize = 1024 * 1024;
+
+/// One message for one destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The frozen envelope.
+    pub body: String,
+    /// Message attribute `event_type`, for filter policies.
+    pub event_type: String,
+    /// Message attribute `aggregate_type`, for filter policies.
+    pub aggregate_type: String,
+    /// FIFO group: the aggregate (`pk` of the row).
+    pub group: String,
+    /// FIFO deduplication id: the event id.
+    pub event_id: String,
+}
+
+impl Outgoing {
+    pub(super) fn of(row: &Row) -> Self {
+        Self {
+            body: row.body.clone(),
+            event_type: row.event_type.clone(),
+            aggregate_type: row.pk.split('#').next().unwrap_or_default().to_owned(),
+            group: row.pk.clone(),
+            event_id: row.sk.clone(),
+        }
+    }
+
+    /// Bytes that count against the destination's bound: the body, and name, type and value of each attribute.
+    pub(super) fn bytes(&self) -> usize {
+        let attributes = ["event_type", "String", "aggregate_type", "String"];
+        self.body.len()
+            + self.event_type.len()
+            + self.aggregate_type.len()
+            + attributes.iter().map(|text| text.len()).sum::<usize>()
+    }
+}
+
+/// Why one entry was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The destination says that the message itself is at fault, or it is too large: it will not be accepted later.
+    #[error("refused for good ({0})")]
+    Refused(String),
+    /// Throttled, unreachable, or not mentioned in the answer.
+    #[error("not accepted ({0})")]
+    NotNow(String),
+}
+
+/// Sends batches. One result per entry, by position.
+pub trait Publisher: Debug + Send + Sync + 'static {
+    /// Sends at most 10 entries that fit the destination's bytes in one call.
+    fn publish<'a>(
+        &'a self,
+        destination: &'a Destination,
+        entries: &'a [Outgoing],
+    ) -> BoxFuture<'a, Vec<Result<(), PublishError>>>;
+}
+
+/// Cuts `entries` into calls by count and by bytes. An entry that is alone too large gets a call of its own, and the
+/// destination's refusal.
+pub(super) fn into_calls(destination: &Destination, sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let max_bytes = match destination {
+        Destination::Topic(_) => MAX_SNS_BYTES,
+        Destination::Queue(_) => MAX_SQS_BYTES,
+    };
+    let mut calls = Vec::new();
+    let (mut start, mut bytes) = (0, 0_usize);
+    for (index, size) in sizes.iter().enumerate() {
+        let full = index - start == MAX_ENTRIES || bytes.saturating_add(*size) > max_bytes;
+        if full && index > start {
+            calls.push(start..index);
+            (start, bytes) = (index, 0);
+        }
+        bytes = bytes.saturating_add(*size);
+    }
+    if start < sizes.len() {
+        calls.push(start..sizes.len());
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_cut_by_count_and_by_bytes() {
+        let topic = Destination::Topic("arn:aws:sns:::t".into());
+        assert_eq!(into_calls(&topic, &[1; 23]), [0..10, 10..20, 20..23]);
+        assert_eq!(into_calls(&topic, &[100_000, 100_000, 100_000]), [0..2, 2..3]);
+        assert_eq!(into_calls(&topic, &[1, 300_000, 1]), [0..1, 1..2, 2..3]);
+        assert!(into_calls(&topic, &[]).is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+use serde_json::value::RawValue;
+
+use super::record::{self, Batch, Change, Image, Outer};
+use crate::outbox::Row;
+
+/// One record of the outbox table's stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamRecord {
+    /// The only identifier that may be answered as failed. `None` when absent, null or empty.
+    pub sequence_number: Option<String>,
+    /// What the record asks for.
+    pub content: Result<Result<Row, Ignored>, Misconfigured>,
+}
+
+/// Why a record is nothing to publish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ignored {
+    /// A change or a removal of a row, TTL deletes among them.
+    NotAnInsert,
+    /// The row was written in another Region, whose own relay publishes it.
+    OtherRegion,
+}
+
+/// A record that must not be passed over: something is set up wrongly, and its event would be lost.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misconfigured {
+    /// A row was inserted, and the record does not show it.
+    #[error("an INSERT came without NewImage: set the outbox table's StreamViewType to NEW_IMAGE")]
+    NoImage,
+    /// The image is no outbox row.
+    #[error("an INSERT has no usable {0:?}: is this the stream of an outbox table?")]
+    NotARow(&'static str),
+}
+
+/// Splits a Lambda event into stream records.
+///
+/// # Errors
+/// When the event is no object with a list `Records`.
+pub(super) fn split(event: &str) -> Result<Vec<StreamRecord>, serde_json::Error> {
+    let batch: Batch<'_> = serde_json::from_str(event)?;
+    Ok(batch.records.into_iter().map(read).collect())
+}
+
+fn read(raw: &RawValue) -> StreamRecord {
+    let outer: Outer<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+    let change: Change<'_> =
+        outer.dynamodb.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    StreamRecord {
+        sequence_number: record::plain(change.sequence_number).filter(|number| !number.is_empty()),
+        content: content(&outer, &change),
+    }
+}
+
+fn content(outer: &Outer<'_>, change: &Change<'_>) -> Result<Result<Row, Ignored>, Misconfigured> {
+    if record::plain(outer.name).as_deref() != Some("INSERT") {
+        return Ok(Err(Ignored::NotAnInsert));
+    }
+    let image: Image<'_> = change
+        .new_image
+        .filter(|raw| raw.get() != "null")
+        .map(|raw| serde_json::from_str(raw.get()).unwrap_or_default())
+        .ok_or(Misconfigured::NoImage)?;
+    let row = Row {
+        pk: record::text(image.pk).ok_or(Misconfigured::NotARow("pk"))?,
+        sk: record::text(image.sk).ok_or(Misconfigured::NotARow("sk"))?,
+        body: record::text(image.body).ok_or(Misconfigured::NotARow("body"))?,
+        route: record::text(image.route).ok_or(Misconfigured::NotARow("route"))?,
+        event_type: record::text(image.event_type).ok_or(Misconfigured::NotARow("event_type"))?,
+        sequence: record::number(image.sequence),
+        region: record::text(image.region),
+        created_at: record::number(image.created_at).unwrap_or_default(),
+    };
+    let here = record::plain(outer.region);
+    match (&row.region, here) {
+        (Some(written), Some(here)) if *written != here => Ok(Err(Ignored::OtherRegion)),
+        _ => Ok(Ok(row)),
+    }
+}

@@ -1,0 +1,166 @@
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{
+    DeleteRequest, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update, WriteRequest,
+};
+use futures::future::BoxFuture;
+
+use super::error::BoxError;
+use super::{CancelCode, CancelReason, Item, Store, StoreError, TransactError, WriteError};
+
+/// [`Store`] over the AWS SDK.
+#[derive(Debug, Clone)]
+pub struct DynamoStore {
+    client: Client,
+}
+
+impl DynamoStore {
+    /// Takes a configured client; share one HTTP client between all SDK clients of a function.
+    #[must_use]
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+}
+
+impl Store for DynamoStore {
+    fn transact<'a>(
+        &'a self,
+        items: Vec<TransactWriteItem>,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), TransactError>> {
+        Box::pin(async move {
+            let call = self
+                .client
+                .transact_write_items()
+                .set_transact_items(Some(items))
+                .client_request_token(token);
+            call.send().await.map(|_| ()).map_err(transact_error)
+        })
+    }
+
+    fn get<'a>(&'a self, table: &'a str, key: Item) -> BoxFuture<'a, Result<Option<Item>, StoreError>> {
+        Box::pin(async move {
+            let call = self.client.get_item().table_name(table).set_key(Some(key)).consistent_read(true);
+            call.send().await.map(|answer| answer.item).map_err(|error| store_error("GetItem", table, error))
+        })
+    }
+
+    fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {
+        Box::pin(async move {
+            let call = self
+                .client
+                .update_item()
+                .table_name(update.table_name)
+                .set_key(Some(update.key))
+                .update_expression(update.update_expression)
+                .set_condition_expression(update.condition_expression)
+                .set_expression_attribute_names(update.expression_attribute_names)
+                .set_expression_attribute_values(update.expression_attribute_values)
+                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+            call.send().await.map(|_| ()).map_err(write_error)
+        })
+    }
+
+    fn delete_batch<'a>(
+        &'a self,
+        table: &'a str,
+        keys: Vec<Item>,
+    ) -> BoxFuture<'a, Result<Vec<Item>, StoreError>> {
+        Box::pin(async move {
+            let fail = |error: BoxError, kind: &str| StoreError {
+                operation: "BatchWriteItem",
+                table: table.to_owned(),
+                kind: kind.to_owned(),
+                source: error,
+            };
+            let requests = keys
+                .into_iter()
+                .map(|key| {
+                    let delete = DeleteRequest::builder().set_key(Some(key)).build()?;
+                    Ok(WriteRequest::builder().delete_request(delete).build())
+                })
+                .collect::<Result<Vec<_>, aws_sdk_dynamodb::error::BuildError>>()
+                .map_err(|error| fail(error.into(), "request"))?;
+            let answer = self
+                .client
+                .batch_write_item()
+                .request_items(table, requests)
+                .send()
+                .await
+                .map_err(|error| store_error("BatchWriteItem", table, error))?;
+            let left =
+                answer.unprocessed_items.and_then(|mut tables| tables.remove(table)).unwrap_or_default();
+            Ok(left
+                .into_iter()
+                .filter_map(|request| request.delete_request.map(|delete| delete.key))
+                .collect())
+        })
+    }
+}
+
+/// The service's code, or the phase in which the SDK gave up.
+fn code_of<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> String {
+    match error {
+        SdkError::TimeoutError(_) => "timeout".to_owned(),
+        SdkError::DispatchFailure(_) => "connection".to_owned(),
+        SdkError::ConstructionFailure(_) => "request".to_owned(),
+        SdkError::ServiceError(service) => service.err().code().unwrap_or("response").to_owned(),
+        _ => "response".to_owned(),
+    }
+}
+
+fn store_error<E>(operation: &'static str, table: &str, error: SdkError<E>) -> StoreError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    StoreError { operation, table: table.to_owned(), kind: code_of(&error), source: error.into() }
+}
+
+/// Codes after which nothing was written, and a later identical call may succeed.
+///
+/// Missing permissions and missing tables are here on purpose: they are the deployment's fault, not the
+/// event's, and must not send an event to the quarantine.
+const NOT_NOW: &[&str] = &[
+    "ProvisionedThroughputExceededException",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "LimitExceededException",
+    "AccessDeniedException",
+    "UnrecognizedClientException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "ResourceNotFoundException",
+    "request",
+];
+
+fn transact_error(error: SdkError<TransactWriteItemsError>) -> TransactError {
+    if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() {
+        let reasons = cancelled.cancellation_reasons().iter().map(|reason| CancelReason {
+            code: CancelCode::parse(reason.code()),
+            item: reason.item().filter(|item| !item.is_empty()).cloned(),
+        });
+        return TransactError::Cancelled(reasons.collect());
+    }
+    let code = code_of(&error);
+    match code.as_str() {
+        "ValidationException" => TransactError::Refused { code, source: error.into() },
+        known if NOT_NOW.contains(&known) => TransactError::Throttled { code, source: error.into() },
+        _ => TransactError::Unknown { code, source: error.into() },
+    }
+}
+
+fn write_error(error: SdkError<UpdateItemError>) -> WriteError {
+    if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) = error.as_service_error() {
+        return WriteError::ConditionFailed(failed.item().filter(|item| !item.is_empty()).cloned());
+    }
+    let code = code_of(&error);
+    match code.as_str() {
+        "ValidationException" | "ItemCollectionSizeLimitExceededException" => {
+            WriteError::Refused { code, source: error.into() }
+        }
+        _ => WriteError::Unconfirmed { code, source: error.into() },
+    }
+}

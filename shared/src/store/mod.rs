@@ -1,0 +1,59 @@
+//! The only code that calls DynamoDB, behind a trait so that tests can run without it.
+//!
+//! Everything else in the crate speaks [`Store`]. [`DynamoStore`] is the real one; the feature `test-util` adds
+//! an in-memory twin that is held to the same contract suite.
+
+mod dynamo;
+mod error;
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
+use futures::future::BoxFuture;
+
+pub use dynamo::DynamoStore;
+pub use error::{CancelCode, CancelReason, StoreError, TransactError, WriteError};
+
+/// One DynamoDB item, or the key of one: attribute name to value.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// What oncebox asks of DynamoDB.
+///
+/// Each method is one call, not a loop: retries belong to the caller, who knows its deadline and what an
+/// unknown outcome means to it.
+pub trait Store: Debug + Send + Sync + 'static {
+    /// `TransactWriteItems` with `token` as the `ClientRequestToken`.
+    ///
+    /// # Errors
+    /// [`TransactError`] says whether nothing was written ([`Cancelled`](TransactError::Cancelled),
+    /// [`Refused`](TransactError::Refused), [`Throttled`](TransactError::Throttled)) or the answer is not known
+    /// ([`Unknown`](TransactError::Unknown)).
+    fn transact<'a>(
+        &'a self,
+        items: Vec<TransactWriteItem>,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), TransactError>>;
+
+    /// `GetItem` with a strongly consistent read.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the read failed; an absent item is `Ok(None)`.
+    fn get<'a>(&'a self, table: &'a str, key: Item) -> BoxFuture<'a, Result<Option<Item>, StoreError>>;
+
+    /// One conditional `UpdateItem` that returns the old item when its condition fails.
+    ///
+    /// # Errors
+    /// [`WriteError::ConditionFailed`] carries the item that stood in the way, where there was one.
+    fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>>;
+
+    /// `BatchWriteItem` of deletes; at most 25 keys a call. Answers the keys DynamoDB left unprocessed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the call as a whole failed.
+    fn delete_batch<'a>(
+        &'a self,
+        table: &'a str,
+        keys: Vec<Item>,
+    ) -> BoxFuture<'a, Result<Vec<Item>, StoreError>>;
+}
