@@ -1,0 +1,82 @@
+"""What a person reads at the end of a run: the pair side by side, effects by consumer, and what went wrong."""
+
+from collections import Counter
+
+from rich.console import Console
+from rich.table import Table
+
+from auditor.model import CONSUMERS, Findings, Observed
+
+FEW = 10
+console = Console(width=116, highlight=False)
+
+
+def print_all(outcome, sabotage: str, seconds: float) -> None:
+    pair(outcome.seen, outcome.findings)
+    consumers(outcome.seen, outcome.findings)
+    faults(outcome.thrown)
+    verdict(outcome.findings, outcome.complaints)
+    if sabotage:
+        console.print(f"SABOTAGE={sabotage} was on: the audit is meant to fail.")
+    console.print(f"{outcome.findings.keys['orders']} orders in {seconds:.0f} s, the wait for the last retry included.")
+
+
+def pair(seen: Observed, findings: Findings) -> None:
+    keys = findings.keys
+    table = Table(title="The pair: an event leaves at least once, its effect happens exactly once", title_style="bold")
+    for name in ("OUTBOX table", "", "INBOX table", ""):
+        table.add_column(name, justify="right" if not name else "left")
+    verdicts = sum((seen.counters[each] for each in CONSUMERS), Counter())
+    left = [
+        ("rows written with their business change", keys["events_written"]),
+        ("events published, each at least once", keys["events_published"]),
+        ("further copies published after a crash", keys["duplicate_publishes"]),
+        ("rows removed once published", seen.removed),
+        ("rows left", len(seen.outbox_left)),
+    ]
+    right = [
+        ("records delivered to consumers", keys["deliveries"]),
+        ("effects applied", keys["effects_applied"]),
+        ("duplicates removed", keys["duplicates_absorbed"]),
+        ("older versions removed (stale)", verdicts["stale"]),
+        ("keys held", sum(seen.inbox_keys.values())),
+    ]
+    for (what, count), (what_too, count_too) in zip(left, right):
+        table.add_row(what, str(count), what_too, str(count_too))
+    console.print(table)
+
+
+def consumers(seen: Observed, findings: Findings) -> None:
+    table = Table(title="By consumer")
+    for name in ("consumer", "effects expected", "found", "lost", "double", "deliveries", "duplicate", "stale", "failed"):
+        table.add_column(name, justify="left" if name == "consumer" else "right")
+    for name in CONSUMERS:
+        tally, logged = findings.tallies[name], seen.counters[name]
+        failed = logged["transient"] + logged["permanent"] + logged["malformed"]
+        numbers = (tally.expected, tally.found, len(tally.lost), len(tally.doubled), logged["deliveries"],
+                   logged["duplicate"], logged["stale"], failed)
+        table.add_row(name, *(str(n) for n in numbers))
+    console.print(table)
+
+
+def faults(thrown: list[tuple[str, int]]) -> None:
+    table = Table(title="Faults thrown at it")
+    table.add_column("fault")
+    table.add_column("times", justify="right")
+    for what, times in thrown:
+        table.add_row(what, str(times))
+    console.print(table)
+
+
+def verdict(findings: Findings, complaints: list[str]) -> None:
+    for title, lines in (("lost", findings.lost), ("applied twice", findings.doubled),
+                         ("unexplained", findings.unexplained), ("not as it should be", complaints)):
+        if lines:
+            console.print(f"[bold red]{title}[/]: {len(lines)}")
+            once = list(dict.fromkeys(lines))
+            for line in once[:FEW]:
+                console.print(f"  {line}", markup=False)
+            if len(once) > FEW:
+                console.print(f"  and {len(once) - FEW} more like these")
+    if findings.clean and not complaints:
+        console.print("[bold green]Nothing lost, nothing applied twice.[/]")
