@@ -5,11 +5,23 @@
 //! throttles where a test wants them. [`TestClock`] is time that a test moves.
 
 mod clock;
+mod ids;
 mod items;
 mod memory;
+mod paused;
+#[cfg(feature = "relay")]
+mod publisher;
 mod script;
+#[cfg(feature = "consumer")]
+mod sqs;
 
 pub use clock::TestClock;
+pub use ids::CountedIds;
 pub use items::{item, number, text};
 pub use memory::{Change, MemoryStore, StreamEntry};
+pub use paused::PausedClock;
+#[cfg(feature = "relay")]
+pub use publisher::MemoryPublisher;
 pub use script::{Call, DeleteFault, Fault, GetFault, Operation, ScriptedStore, UpdateFault};
+#[cfg(feature = "consumer")]
+pub use sqs::SqsBatch;

@@ -1,0 +1,10 @@
+//! The faults that people hit, each as a test named after its number, and others of the same kind.
+
+mod bench;
+mod consumer_bodies;
+mod consumer_records;
+mod consumer_responses;
+mod handler_shapes;
+mod producer;
+mod relay;
+mod transaction;
