@@ -5,8 +5,12 @@
 #[inline]
 pub(crate) fn point(_name: &str) {}
 
+#[cfg(not(feature = "fault-injection"))]
+#[inline]
+pub(crate) fn panic_point(_name: &str) {}
+
 #[cfg(feature = "fault-injection")]
-pub(crate) use injected::point;
+pub(crate) use injected::{panic_point, point};
 #[cfg(feature = "fault-injection")]
 pub use injected::{Hook, Sabotage, claim};
 
@@ -71,18 +75,28 @@ mod injected {
 
     /// Dies here if the plan says so.
     pub(crate) fn point(name: &str) {
-        let due = {
-            let Ok(mut plans) = plans().lock() else { return };
-            let Some(plan) = plans.get_mut(name) else { return };
-            plan.passed += 1;
-            (plan.passed % plan.every.max(1) == 0).then_some(plan.max)
-        };
-        if let Some(max) = due
-            && claim(name, max)
-        {
+        if due(name) {
             tracing::warn!(point = name, "fault injected: the process dies here");
             std::process::abort();
         }
+    }
+
+    /// Panics here if the plan says so.
+    #[allow(clippy::panic, reason = "this is what it is for")]
+    pub(crate) fn panic_point(name: &str) {
+        if due(name) {
+            panic!("fault injected: {name}");
+        }
+    }
+
+    fn due(name: &str) -> bool {
+        let max = {
+            let Ok(mut plans) = plans().lock() else { return false };
+            let Some(plan) = plans.get_mut(name) else { return false };
+            plan.passed += 1;
+            (plan.passed % plan.every.max(1) == 0).then_some(plan.max)
+        };
+        max.is_some_and(|max| claim(name, max))
     }
 
     /// Takes one of `max` marker files; false when all are taken.

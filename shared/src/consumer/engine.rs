@@ -96,6 +96,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             return verdict;
         }
         for _ in 0..self.settings.reruns {
+            crate::fault::panic_point("handler-panic");
             let reads = Reads::new(Arc::clone(&self.settings.store));
             let work = match prepared.run(reads, self.state.clone()).await {
                 Ok(work) => work,
