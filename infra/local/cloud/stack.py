@@ -49,7 +49,7 @@ def deploy(
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )
-    resources = _resources(names, _wait(clients))
+    resources = _resources(clients.endpoint, names, _wait(clients))
     # The emulator's CloudFormation ignores TimeToLiveSpecification; on AWS the template alone is enough.
     clients["dynamodb"].update_time_to_live(
         TableName=resources.tables["inbox"],
@@ -86,7 +86,7 @@ def _events(clients: Clients) -> str:
     return "\n".join(reversed(lines))
 
 
-def _resources(functions: list[str], outputs: dict[str, str]) -> Resources:
+def _resources(endpoint: str, functions: list[str], outputs: dict[str, str]) -> Resources:
     return Resources(
         functions=functions,
         tables={
@@ -110,5 +110,6 @@ def _resources(functions: list[str], outputs: dict[str, str]) -> Resources:
         },
         topics={"orders": outputs["OrdersTopicArn"]},
         outbox_stream=outputs["OutboxStreamArn"],
-        api_url=outputs["OrdersApiUrl"],
+        # By path: the host name of OrdersApiUrl is in no resolver here.
+        api_url=f"{endpoint}/_aws/execute-api/{outputs['OrdersApiId']}/$default",
     )
