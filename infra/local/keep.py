@@ -29,7 +29,7 @@ Still running at {running.endpoint} (log: {running.log.relative_to(ROOT)}). To t
     AWS_ACCESS_KEY_ID={ACCESS_KEY_ID} AWS_SECRET_ACCESS_KEY={SECRET_ACCESS_KEY}
 
   # call a function with a sample event, or put a new build of one in its place
-  .local/cl/bin/cargo-lambda lambda invoke --remote order-api --data-file events/samples/order-api.json
+  .local/cl/bin/cargo-lambda lambda invoke --remote order-api --data-file events/samples/http-post-order.json
 
   # with the AWS command line, if you have it: both tables of the pair, and a consumer's log
   aws dynamodb scan --table-name {names.tables["outbox"]}
