@@ -10,9 +10,9 @@ pub(crate) fn point(_name: &str) {}
 pub(crate) fn panic_point(_name: &str) {}
 
 #[cfg(feature = "fault-injection")]
-pub(crate) use injected::{panic_point, point};
-#[cfg(feature = "fault-injection")]
 pub use injected::{Hook, Sabotage, claim};
+#[cfg(feature = "fault-injection")]
+pub(crate) use injected::{panic_point, point};
 
 #[cfg(feature = "fault-injection")]
 mod injected {
