@@ -146,7 +146,10 @@ fn transact_error(error: SdkError<TransactWriteItemsError>) -> TransactError {
     }
     let code = code_of(&error);
     match code.as_str() {
-        "ValidationException" => TransactError::Refused { code, source: error.into() },
+        // A token met another request: this one was not carried out, and will not be under this token.
+        "ValidationException" | "IdempotentParameterMismatchException" => {
+            TransactError::Refused { code, source: error.into() }
+        }
         known if NOT_NOW.contains(&known) => TransactError::Throttled { code, source: error.into() },
         _ => TransactError::Unknown { code, source: error.into() },
     }
