@@ -8,6 +8,7 @@ Exit status: 0 all is well; 1 the audit found something; 2 it could not be run; 
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -36,7 +37,8 @@ def main(options: argparse.Namespace) -> int:
     binaries = options.binaries or _build()
     forget_user_settings()
     _say("starting the emulator and deploying infra/template.yaml to it")
-    running = emulator.start()
+    keeping = os.environ.get("KEEP") == "1"
+    running = emulator.start(outlives_us=keeping)
     kept = False
     try:
         clients = Clients(running.endpoint)
@@ -45,7 +47,7 @@ def main(options: argparse.Namespace) -> int:
         started = time.monotonic()
         outcome = run(clients, names, wanted, running.run_dir / "faults", sabotage)
         report.print_all(outcome, sabotage, time.monotonic() - started)
-        if os.environ.get("KEEP") == "1":
+        if keeping:
             keep.announce(running, names)
             kept = True
         print(json.dumps(outcome.findings.keys), flush=True)
@@ -82,6 +84,8 @@ if __name__ == "__main__":
     parser.add_argument("--binaries", type=Path, help="folder with built functions, instead of building them")
     parser.add_argument("--stop", action="store_true", help="end what KEEP=1 has left running")
     given = parser.parse_args()
+    # Raised where we are, so that `finally` runs and nothing is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(keep.stop() if given.stop else main(given))
     except (RuntimeError, TimeoutError) as failure:

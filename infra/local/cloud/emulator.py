@@ -1,5 +1,6 @@
 """The embedded emulator as a child process: a free port on 127.0.0.1, a log, a bounded wait, and its end."""
 
+import ctypes
 import os
 import secrets
 import shutil
@@ -47,16 +48,17 @@ class Emulator:
         shutil.rmtree(self.run_dir / "tmp", ignore_errors=True)
 
 
-def start() -> Emulator:
+def start(outlives_us: bool = False) -> Emulator:
+    """Starts it and waits until it answers. Unless it is to outlive us, it also ends if we are killed (on Linux)."""
     _remove_finished_runs()
     for _ in range(5):
-        started = _try_start(_free_port())
+        started = _try_start(_free_port(), outlives_us)
         if started:
             return started
     raise RuntimeError("five free ports in a row were taken by others before the emulator could bind them")
 
 
-def _try_start(port: int) -> Emulator | None:
+def _try_start(port: int, outlives_us: bool) -> Emulator | None:
     token = secrets.token_hex(8)
     run_dir = LOCAL / "run" / f"{os.getpid()}-{token}"
     (run_dir / "tmp").mkdir(parents=True)
@@ -66,22 +68,42 @@ def _try_start(port: int) -> Emulator | None:
             [str(LOCAL / "emu" / "bin" / "ministack")],
             env=_environment(port, endpoint, run_dir, token),
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            preexec_fn=None if outlives_us else _end_with_parent,
         )
     (run_dir / "pid").write_text(str(process.pid))
     (run_dir / "endpoint").write_text(endpoint)
     emulator = Emulator(endpoint, process.pid, run_dir, process)
+    try:
+        return emulator if _came_up(emulator) else None
+    except BaseException:
+        emulator.stop()
+        raise
+
+
+def _came_up(emulator: Emulator) -> bool:
+    """True once it answers; False if its port was taken before it could bind it."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        if process.poll() is not None:
+        status = emulator.process.poll()
+        if status is not None:
             text = emulator.log.read_text(errors="replace")
             if "already in use" in text or "ddress in use" in text:
-                return None
-            raise RuntimeError(f"the emulator ended with status {process.returncode} while starting:\n{text[-2000:]}")
-        if answers(run_dir):
-            return emulator
+                return False
+            raise RuntimeError(f"the emulator ended with status {status} while starting:\n{text[-2000:]}")
+        if answers(emulator.run_dir):
+            return True
         time.sleep(0.05)
-    emulator.stop()
-    raise TimeoutError(f"waited {START_SECONDS} s for the emulator's health at {endpoint}; its log: {emulator.log}")
+    raise TimeoutError(
+        f"waited {START_SECONDS} s for the emulator's health at {emulator.endpoint}; its log: {emulator.log}"
+    )
+
+
+def _end_with_parent() -> None:
+    # A killed test runner would leave the emulator and its functions running for ever. Elsewhere than on Linux it does.
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    except (OSError, AttributeError):
+        pass
 
 
 def answers(run_dir: Path) -> bool:
