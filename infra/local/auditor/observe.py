@@ -30,7 +30,7 @@ def observe(clients, names, accepted: list[str], published: list[Event]) -> Obse
             seen.written.append(event_of(record["dynamodb"]["NewImage"]["body"]["S"]))
         elif record["eventName"] == "REMOVE":
             seen.removed += 1
-    seen.quarantined = sum(depth(clients["sqs"], names.dlqs[each]) for each in CONSUMERS)
+    seen.quarantined = sum(depth(clients["sqs"], url) for url in names.dlqs.values())
     seen.counters = {each: logs.counters(clients["logs"], each) for each in CONSUMERS}
     return seen
 
