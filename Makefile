@@ -55,3 +55,7 @@ clean-local: demo-stop ## remove what was installed and left under .local/
 .PHONY: .local/nextest
 .local/nextest:
 	@$(NEXTEST) --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version =$(NEXTEST_VERSION) --root .local
+
+.PHONY: watch
+watch: ## `cargo lambda watch`, with tables and topic on the emulator: PORT=9000
+	@python3 infra/local/watch.py
