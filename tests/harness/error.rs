@@ -8,7 +8,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum StartError {
     /// It was never installed in this checkout.
-    #[error("{} is not installed: run `make setup` in the checkout", .0.display())]
+    #[error("{} is not installed: `make test` installs it", .0.display())]
     NotInstalled(PathBuf),
     /// No port, no log file, or no process.
     #[error("the emulator could not be started")]
