@@ -14,6 +14,7 @@ console = Console(width=116, highlight=False)
 def print_all(outcome, sabotage: str, seconds: float) -> None:
     pair(outcome.seen, outcome.findings)
     consumers(outcome.seen, outcome.findings)
+    quarantine(outcome.seen)
     faults(outcome.thrown)
     verdict(outcome.findings, outcome.complaints)
     if sabotage:
@@ -56,6 +57,15 @@ def consumers(seen: Observed, findings: Findings) -> None:
         numbers = (tally.expected, tally.found, len(tally.lost), len(tally.doubled), logged["deliveries"],
                    logged["duplicate"], logged["stale"], failed)
         table.add_row(name, *(str(n) for n in numbers))
+    console.print(table)
+
+
+def quarantine(seen: Observed) -> None:
+    table = Table(title="In quarantine, for a person to decide")
+    for name in ("owner", "reason", "why", "cases"):
+        table.add_column(name, justify="right" if name == "cases" else "left")
+    for (owner, reason, detail), cases in sorted(Counter((c.owner, c.reason, c.detail) for c in seen.quarantined).items()):
+        table.add_row(owner, reason, detail, str(cases))
     console.print(table)
 
 

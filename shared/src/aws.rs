@@ -36,3 +36,10 @@ pub fn publisher(config: &SdkConfig) -> Arc<dyn crate::relay::Publisher> {
         aws_sdk_sqs::Client::new(config),
     ))
 }
+
+/// SQS, as a consumer's means to set visibility.
+#[cfg(feature = "consumer")]
+#[must_use]
+pub fn visibility(config: &SdkConfig) -> Arc<dyn crate::consumer::Visibility> {
+    Arc::new(crate::consumer::SqsVisibility::new(aws_sdk_sqs::Client::new(config)))
+}

@@ -87,6 +87,19 @@ impl Reader {
         }
     }
 
+    /// `on` or `off`; `default` when absent.
+    pub fn switch(&mut self, name: &str, default: bool) -> bool {
+        match self.find(name).as_deref().map(str::trim) {
+            None => default,
+            Some("on") => true,
+            Some("off") => false,
+            Some(_) => {
+                self.report(name, "cannot be used: it is neither on nor off");
+                default
+            }
+        }
+    }
+
     /// Adds a problem that another check found.
     pub fn report(&mut self, name: &str, what: impl Into<String>) {
         self.problems.push(Problem { name: name.to_owned(), what: what.into() });

@@ -14,6 +14,7 @@ pub mod config;
 pub mod event;
 pub mod inbox;
 pub mod outbox;
+pub mod quarantine;
 pub mod retry;
 pub mod store;
 pub mod time;

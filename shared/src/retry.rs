@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 
-use crate::store::{CancelReason, Store, TransactError};
+use crate::store::{CancelReason, Store, TransactError, WriteError};
 use crate::time::{Clock, Deadline};
 
 /// Exponential back-off with full jitter: attempt `n` waits a random time below `min(cap, base * 2^n)`.
@@ -77,6 +77,29 @@ pub(crate) async fn transact(
             return Err(worst);
         }
         open = Some(worst);
+        attempt = attempt.saturating_add(1);
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// Sends an idempotent update until it is confirmed, or until `deadline`.
+pub(crate) async fn update(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    backoff: Backoff,
+    deadline: Deadline,
+    update: &Update,
+) -> Result<(), WriteError> {
+    let mut attempt = 0_u32;
+    loop {
+        let error = match store.update(update.clone()).await {
+            Err(error @ WriteError::Unconfirmed { .. }) => error,
+            settled => return settled,
+        };
+        let wait = backoff.delay(attempt);
+        if wait >= deadline.left(clock.now()) {
+            return Err(error);
+        }
         attempt = attempt.saturating_add(1);
         tokio::time::sleep(wait).await;
     }

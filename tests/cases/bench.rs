@@ -102,7 +102,7 @@ pub(crate) fn listed(response: &SqsBatchResponse) -> Vec<String> {
 /// The body of event number `id` with this account and mode.
 pub(crate) fn body(id: u32, account: &str, mode: &str) -> String {
     let data = serde_json::json!({ "account": account, "mode": mode });
-    envelope(&format!("01900000-0000-7000-8000-{id:012}"), "Paid", &data.to_string())
+    envelope(&format!("01a3185c-5000-7000-8000-{id:012}"), "Paid", &data.to_string())
 }
 
 pub(crate) fn envelope(id: &str, event_type: &str, data: &str) -> String {

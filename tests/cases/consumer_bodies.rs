@@ -42,7 +42,7 @@ fn a_raw_event_with_fields_like_sns_is_not_unwrapped() {
 
 #[test]
 fn the_id_in_the_body_is_the_only_identity() {
-    let plain = "01900000-0000-7000-8000-00000000000a";
+    let plain = "01a3185c-5000-7000-8000-00000000000a";
     let shouted = envelope(&plain.to_uppercase(), "Paid", "{}");
     assert_eq!(decode(&shouted).unwrap().key(), decode(&envelope(plain, "Paid", "{}")).unwrap().key());
 }

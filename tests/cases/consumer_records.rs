@@ -68,7 +68,7 @@ async fn c13_a_panic_and_a_null_body_are_reported_alone() {
 #[tokio::test(start_paused = true)]
 async fn c09_a_record_that_fails_before_user_code_is_alone() {
     for broken in [
-        envelope("01900000-0000-7000-8000-000000000099", "Paid", r#"{"account": 7}"#),
+        envelope("01a3185c-5000-7000-8000-000000000099", "Paid", r#"{"account": 7}"#),
         r#"{"specversion":"1.0","id":"x","source":"/t","type":"Paid","schemaversion":"2","data":{}}"#
             .to_owned(),
     ] {

@@ -10,7 +10,7 @@ use crate::orders::seed;
 
 fn placed(id: u32) -> String {
     format!(
-        r#"{{"specversion":"1.0","id":"01900000-0000-7000-8000-{id:012}","source":"/test","type":"OrderPlaced","subject":"o-{id}","aggregatetype":"Order","sequence":"1","data":{{"order_id":"o-{id}","account_id":"a-1","sku":"pen","quantity":1,"amount_cents":100}}}}"#
+        r#"{{"specversion":"1.0","id":"01900000-0000-4000-8000-{id:012}","source":"/test","type":"OrderPlaced","subject":"o-{id}","aggregatetype":"Order","sequence":"1","data":{{"order_id":"o-{id}","account_id":"a-1","sku":"pen","quantity":1,"amount_cents":100}}}}"#
     )
 }
 
@@ -34,16 +34,33 @@ async fn postings(stack: &Stack) -> Option<String> {
 }
 
 #[tokio::test]
-async fn bad_messages_end_on_the_dead_letter_queue_and_hold_nobody_up() {
+async fn bad_messages_end_in_quarantine_with_a_reason_and_hold_nobody_up() {
     let stack = Stack::start(&["--parameter", "MaxReceiveCount=2"]).unwrap();
     seed(&stack).await;
     let bad = ["not json".to_owned(), "{}".to_owned(), placed(9).replace("a-1", "nobody")];
     send(&stack, "billing", [placed(1)].into_iter().chain(bad).chain([placed(2), placed(1)])).await;
-    wait_for("the bad ones on the dead letter queue", Duration::from_secs(90), || async {
-        (waiting(&stack, "dlqs", "billing").await == 3).then_some(())
+    wait_for("the bad ones in quarantine", Duration::from_secs(90), || async {
+        (stack.items("quarantine").await.len() == 3).then_some(())
     })
     .await
     .unwrap();
+    wait_for("the good ones", Duration::from_secs(90), || async {
+        (postings(&stack).await.as_deref() == Some("2")).then_some(())
+    })
+    .await
+    .unwrap();
+    let mut why: Vec<String> =
+        stack.items("quarantine").await.iter().map(|case| case["detail"].as_s().unwrap().clone()).collect();
+    why.sort();
+    assert_eq!(
+        why,
+        [
+            "the account does not exist",
+            "the body has no \"specversion\"; a consumer never invents one",
+            "the body is not a CloudEvents JSON object (line 1, column 2)",
+        ]
+    );
+    assert_eq!(waiting(&stack, "dlqs", "billing").await, 0);
     assert_eq!(postings(&stack).await.as_deref(), Some("2"), "one event came twice");
     assert_eq!(stack.items("inbox").await.len(), 2);
 }

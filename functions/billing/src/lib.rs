@@ -12,7 +12,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{AttributeValue, Update};
 use oncebox::config::{ConfigError, Reader};
-use oncebox::consumer::{self, Consumer, HandlerError};
+use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Effects, OnFailed, Reads};
 use oncebox::event::Message;
 use oncebox::store::Store;
@@ -27,12 +27,10 @@ pub const CONSUMER: &str = "billing";
 /// What the function is told by its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// `INBOX_TABLE`.
-    pub inbox_table: String,
+    /// What every consumer is told.
+    pub consumer: consumer::Config,
     /// `ACCOUNTS_TABLE`.
     pub accounts_table: String,
-    /// `INBOX_WINDOW_DAYS`, default 90.
-    pub inbox_window: consumer::Days,
 }
 
 impl Config {
@@ -42,9 +40,8 @@ impl Config {
     /// Names every setting that is missing or bad.
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
         let config = Self {
-            inbox_table: reader.text("INBOX_TABLE"),
+            consumer: consumer::Config::read(&mut reader),
             accounts_table: reader.text("ACCOUNTS_TABLE"),
-            inbox_window: reader.or("INBOX_WINDOW_DAYS", consumer::Days::default()),
         };
         reader.finish(config)
     }
@@ -57,10 +54,10 @@ impl Config {
 pub fn consumer(
     config: Config,
     store: Arc<dyn Store>,
+    visibility: Arc<dyn Visibility>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
     let builder = Consumer::builder(CONSUMER, store)
-        .inbox(&config.inbox_table)
-        .inbox_window(config.inbox_window.into())
+        .config(&config.consumer, visibility)
         .state(Arc::new(config))
         .on(charge)
         .on(credit_back);

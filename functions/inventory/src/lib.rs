@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{AttributeValue, Update};
 use domain::Decision;
 use oncebox::config::{ConfigError, Reader};
-use oncebox::consumer::{self, Consumer, HandlerError};
+use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Effects, Reads};
 use oncebox::event::{Emit, Message};
 use oncebox::outbox::Outbox;
@@ -22,16 +22,14 @@ pub const CONSUMER: &str = "inventory";
 /// What the function is told by its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// `INBOX_TABLE`.
-    pub inbox_table: String,
+    /// What every consumer is told.
+    pub consumer: consumer::Config,
     /// `OUTBOX_TABLE`.
     pub outbox_table: String,
     /// `STOCK_TABLE`.
     pub stock_table: String,
     /// `EVENT_SOURCE`: CloudEvents `source` of the emitted events.
     pub event_source: String,
-    /// `INBOX_WINDOW_DAYS`, default 90.
-    pub inbox_window: consumer::Days,
 }
 
 impl Config {
@@ -41,11 +39,10 @@ impl Config {
     /// Names every setting that is missing or bad.
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
         let config = Self {
-            inbox_table: reader.text("INBOX_TABLE"),
+            consumer: consumer::Config::read(&mut reader),
             outbox_table: reader.text("OUTBOX_TABLE"),
             stock_table: reader.text("STOCK_TABLE"),
             event_source: reader.text("EVENT_SOURCE"),
-            inbox_window: reader.or("INBOX_WINDOW_DAYS", consumer::Days::default()),
         };
         reader.finish(config)
     }
@@ -58,11 +55,11 @@ impl Config {
 pub fn consumer(
     config: Config,
     store: Arc<dyn Store>,
+    visibility: Arc<dyn Visibility>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
     let outbox = Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str());
     Consumer::builder(CONSUMER, store)
-        .inbox(&config.inbox_table)
-        .inbox_window(config.inbox_window.into())
+        .config(&config.consumer, visibility)
         .outbox(outbox)
         .state(Arc::new(config))
         .on(reserve)

@@ -8,7 +8,7 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init();
     let built = inventory::Config::read(Reader::from_env());
     let config = telemetry::or_log(built)?;
-    let store = aws::store(&aws::config().await);
-    let consumer = telemetry::or_log(inventory::consumer(config, store))?;
+    let aws = aws::config().await;
+    let consumer = telemetry::or_log(inventory::consumer(config, aws::store(&aws), aws::visibility(&aws)))?;
     consumer::serve(consumer).await
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use oncebox::config::{ConfigError, Reader};
-use oncebox::consumer::{self, Consumer, HandlerError};
+use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Reads, Upsert};
 use oncebox::event::{Event, Message};
 use oncebox::store::{Item, Store};
@@ -17,6 +17,8 @@ pub const CONSUMER: &str = "order-projection";
 /// What the function is told by its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// What every consumer is told.
+    pub consumer: consumer::Config,
     /// `ORDER_STATUS_TABLE`.
     pub order_status_table: String,
 }
@@ -27,7 +29,10 @@ impl Config {
     /// # Errors
     /// Names every setting that is missing or bad.
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
-        let config = Self { order_status_table: reader.text("ORDER_STATUS_TABLE") };
+        let config = Self {
+            consumer: consumer::Config::without_inbox(&mut reader),
+            order_status_table: reader.text("ORDER_STATUS_TABLE"),
+        };
         reader.finish(config)
     }
 }
@@ -39,8 +44,15 @@ impl Config {
 pub fn consumer(
     config: Config,
     store: Arc<dyn Store>,
+    visibility: Arc<dyn Visibility>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
-    Consumer::builder(CONSUMER, store).state(Arc::new(config)).on(placed).on(reserved).on(rejected).build()
+    Consumer::builder(CONSUMER, store)
+        .config(&config.consumer, visibility)
+        .state(Arc::new(config))
+        .on(placed)
+        .on(reserved)
+        .on(rejected)
+        .build()
 }
 
 async fn placed(

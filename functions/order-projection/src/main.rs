@@ -8,7 +8,8 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init();
     let built = order_projection::Config::read(Reader::from_env());
     let config = telemetry::or_log(built)?;
-    let store = aws::store(&aws::config().await);
-    let consumer = telemetry::or_log(order_projection::consumer(config, store))?;
+    let aws = aws::config().await;
+    let consumer =
+        telemetry::or_log(order_projection::consumer(config, aws::store(&aws), aws::visibility(&aws)))?;
     consumer::serve(consumer).await
 }

@@ -41,7 +41,8 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
         "duplicate_publishes": len(seen.published) - len(published),
         "deliveries": sum(each["deliveries"] for each in counters),
         "duplicates_absorbed": sum(each["duplicate"] for each in counters),
-        "quarantined": seen.quarantined,
+        "quarantined": len(seen.quarantined),
+        "dead_letters": seen.dead_letters,
         "effects_expected": sum(t.expected for t in tallies.values()),
         "effects_applied": sum(t.found for t in tallies.values()),
         "lost": len(findings.lost),
@@ -134,7 +135,11 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
             lines.append(f"stock {sku}: {wanted} wanted of {stock.opening}, so who is rejected depends on the order")
     unknown = [o for o in seen.orders.values() if o.account_id not in seen.accounts]
     poison = malformed + len(unknown) + sum(o.order_id in rejected for o in unknown)
-    if seen.quarantined < poison:
-        lines.append(f"{poison} messages cannot succeed and {seen.quarantined} are in quarantine: some fell silent")
+    if len(seen.quarantined) < poison:
+        lines.append(f"{poison} messages cannot succeed and {len(seen.quarantined)} are in quarantine: some fell silent")
+    lines += [f"quarantined {case.subject} of {case.owner} has no reason" for case in seen.quarantined
+              if not (case.reason and case.detail)]
+    if seen.dead_letters:
+        lines.append(f"{seen.dead_letters} messages fell on a dead-letter queue, which says no reason")
     lines += [f"outbox row {key} is still there" for key in seen.outbox_left]
     return lines

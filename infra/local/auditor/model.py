@@ -48,6 +48,16 @@ class Status:
     event_id: str
 
 
+@dataclass(frozen=True)
+class Case:
+    """A row of the quarantine table."""
+
+    owner: str
+    subject: str
+    reason: str
+    detail: str
+
+
 @dataclass
 class Observed:
     accepted: list[str] = field(default_factory=list)  # order ids order-api has answered 201 with
@@ -60,7 +70,8 @@ class Observed:
     outbox_left: list[str] = field(default_factory=list)  # keys of rows still in the outbox
     published: list[Event] = field(default_factory=list)  # every copy on the audit queue
     inbox_keys: Counter = field(default_factory=Counter)  # rows of the inbox by consumer
-    quarantined: int = 0  # messages on the dead-letter queues
+    quarantined: list[Case] = field(default_factory=list)
+    dead_letters: int = 0  # messages on the dead-letter queues
     counters: dict[str, Counter] = field(default_factory=dict)  # what each consumer has logged
 
 

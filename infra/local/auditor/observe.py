@@ -4,7 +4,7 @@ from collections import Counter
 
 from auditor import logs, stream
 from auditor.audit_queue import event_of
-from auditor.model import CONSUMERS, Account, Event, Observed, Order, Status, Stock
+from auditor.model import CONSUMERS, Account, Case, Event, Observed, Order, Status, Stock
 
 
 def observe(clients, names, accepted: list[str], published: list[Event]) -> Observed:
@@ -30,9 +30,15 @@ def observe(clients, names, accepted: list[str], published: list[Event]) -> Obse
             seen.written.append(event_of(record["dynamodb"]["NewImage"]["body"]["S"]))
         elif record["eventName"] == "REMOVE":
             seen.removed += 1
-    seen.quarantined = sum(depth(clients["sqs"], url) for url in names.dlqs.values())
+    seen.quarantined = [case_of(row) for row in scan(db, tables["quarantine"]) if "owner" in row]
+    seen.dead_letters = sum(depth(clients["sqs"], url) for url in names.dlqs.values())
     seen.counters = {each: logs.counters(clients["logs"], each) for each in CONSUMERS}
     return seen
+
+
+def case_of(row: dict) -> Case:
+    """Parts of a large body have no owner, and are no cases."""
+    return Case(row["owner"], row.get("event_key") or row["message_id"], row["reason"], row["detail"])
 
 
 def scan(client, table: str):

@@ -92,6 +92,7 @@ def _resources(endpoint: str, functions: list[str], outputs: dict[str, str]) -> 
         tables={
             "outbox": outputs["OutboxTableName"],
             "inbox": outputs["InboxTableName"],
+            "quarantine": outputs["QuarantineTableName"],
             "orders": outputs["OrdersTableName"],
             "order_status": outputs["OrderStatusTableName"],
             "accounts": outputs["AccountsTableName"],

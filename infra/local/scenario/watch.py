@@ -49,7 +49,7 @@ class Watch:
             copies=self._audit_queue.copies(),
             published=self._audit_queue.distinct(),
             effects=entries + finished,
-            quarantined=sum(depth(sqs, url) for url in self._names.dlqs.values()),
+            quarantined=sum("owner" in row for row in scan(db, tables["quarantine"])),
         )
 
     def until_quiet(self, seconds: float, show, enough_effects: float = math.inf) -> tuple[bool, Look]:

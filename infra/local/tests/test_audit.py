@@ -5,7 +5,7 @@ import unittest
 from collections import Counter
 
 from auditor.audit import audit
-from auditor.model import Account, Event, Observed, Order, Status, Stock
+from auditor.model import Account, Case, Event, Observed, Order, Status, Stock
 
 
 def world(amounts=(1, 10, 100), rejected_amount=1000) -> Observed:
@@ -26,7 +26,7 @@ def world(amounts=(1, 10, 100), rejected_amount=1000) -> Observed:
     seen.accounts["a"] = Account(10_000, 10_000 - sum(amounts), 5)
     taken = sum(o.quantity for o in placed if o.order_id != "big")
     seen.stock["s"] = Stock(50, 50 - taken, 4)
-    seen.quarantined = 1
+    seen.quarantined = [Case("billing", "e", "permanent", "the account does not exist")]
     seen.counters["billing"] = Counter(deliveries=9, duplicate=3)
     return seen
 
@@ -169,8 +169,18 @@ class Auditor(unittest.TestCase):
 
     def test_poison_that_fell_silent(self):
         seen = world()
-        seen.quarantined = 0
+        seen.quarantined = []
         self.check(seen, unexplained=1, names="some fell silent")
+
+    def test_a_quarantined_case_without_a_reason(self):
+        seen = world()
+        seen.quarantined = [dataclasses.replace(seen.quarantined[0], detail="")]
+        self.check(seen, unexplained=1, names="has no reason")
+
+    def test_what_fell_on_a_dead_letter_queue(self):
+        seen = world()
+        seen.dead_letters = 2
+        self.check(seen, unexplained=1, names="dead-letter queue")
 
     def test_rows_left_in_the_outbox(self):
         seen = world()

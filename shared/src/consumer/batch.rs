@@ -1,13 +1,10 @@
-use std::collections::HashMap;
-use std::time::Duration;
-
 use aws_lambda_events::event::sqs::SqsBatchResponse;
 use futures::stream::{self, StreamExt};
-use jiff::Timestamp;
 
+use super::lanes::{Entry, Times, into_lanes};
 use super::record::{self, Record};
-use super::{Consumer, Counts, Verdict, decode, report};
-use crate::event::{Envelope, Malformed};
+use super::settle::Settled;
+use super::{Consumer, Counts, report};
 use crate::time::Deadline;
 
 /// An invocation that fails as a whole, so that every record of the batch comes again. What had been committed stays
@@ -30,13 +27,6 @@ pub enum InvocationError {
     },
 }
 
-/// One record with its decoded body.
-struct Entry<'a> {
-    index: usize,
-    record: &'a Record<'a>,
-    body: Result<Envelope, Malformed>,
-}
-
 impl<S: Clone + Send + Sync + 'static> Consumer<S> {
     /// Handles one Lambda invocation: `event` is the payload as it came, `deadline` the invocation's.
     ///
@@ -46,104 +36,50 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
     /// # Errors
     /// [`InvocationError`] when the records cannot be told apart; every record that can be handled has been by then.
     pub async fn handle(&self, event: &str, deadline: Deadline) -> Result<SqsBatchResponse, InvocationError> {
-        let now = self.engine.settings.clock.now();
+        let parts = &self.engine.parts;
         let records = record::split(event).map_err(InvocationError::NotABatch)?;
-        report::received(&self.engine.settings.name, records.len());
-        let entries = records.iter().enumerate().map(|(index, record)| Entry {
-            index,
-            record,
-            body: record.body.as_deref().ok_or(Malformed::NoBody).and_then(decode),
-        });
-        let work_until = deadline.less(self.engine.settings.margin);
-        let lanes = into_lanes(entries);
-        let mut verdicts = vec![Verdict::NotStarted; records.len()];
-        let mut running = stream::iter(lanes)
-            .map(|lane| self.run_lane(lane, now, work_until))
-            .buffer_unordered(self.engine.settings.concurrency);
-        while let Some(done) = running.next().await {
-            for (index, verdict) in done {
-                if let Some(slot) = verdicts.get_mut(index) {
-                    *slot = verdict;
-                }
-            }
-        }
-        drop(running);
-        report::done(&self.engine.settings.name, &Counts::of(&verdicts), records.len());
-        respond(&records, &verdicts)
-    }
-
-    /// One lane in order. In a FIFO lane, nothing is started behind a record that has to come again.
-    async fn run_lane(&self, lane: Vec<Entry<'_>>, now: Timestamp, until: Deadline) -> Vec<(usize, Verdict)> {
-        let clock = &self.engine.settings.clock;
-        let mut blocked = false;
-        let mut longest = Duration::ZERO;
-        let mut done = Vec::with_capacity(lane.len());
-        for Entry { index, record, body } in lane {
-            let started = clock.now();
-            let left = until.left(started);
-            let verdict = if blocked {
-                Verdict::HeldBack
-            } else if left.is_zero() || left < longest {
-                Verdict::NotStarted
-            } else {
-                match body {
-                    Ok(envelope) => {
-                        let key = envelope.key();
-                        let verdict = self.engine.handle(record, envelope, now, until).await;
-                        report::record(&self.engine.settings.name, record, Some(&key), &verdict);
-                        verdict
-                    }
-                    Err(malformed) => {
-                        let verdict = Verdict::Malformed(malformed.to_string());
-                        report::record(&self.engine.settings.name, record, None, &verdict);
-                        verdict
-                    }
-                }
-            };
-            longest =
-                longest.max(Duration::try_from(clock.now().duration_since(started)).unwrap_or_default());
-            blocked |= record.is_fifo() && !verdict.is_done();
-            done.push((index, verdict));
-        }
-        done
-    }
-}
-
-/// Records that must not run side by side share a lane: one FIFO group, or copies of one event. Lanes keep the order
-/// of the batch.
-fn into_lanes<'a>(entries: impl Iterator<Item = Entry<'a>>) -> Vec<Vec<Entry<'a>>> {
-    let mut lanes: Vec<Vec<Entry<'a>>> = Vec::new();
-    let mut by_key: HashMap<(bool, String), usize> = HashMap::new();
-    for entry in entries {
-        let key = if entry.record.is_fifo() {
-            Some((true, entry.record.group.as_deref().unwrap_or_default().to_owned()))
-        } else {
-            entry.body.as_ref().ok().map(|envelope| (false, envelope.key().as_str().to_owned()))
+        report::received(&parts.name, records.len());
+        let times = Times {
+            now: parts.clock.now(),
+            until: deadline.less(parts.margin),
+            settle_until: deadline.less(parts.margin / 2),
         };
-        let lane = key.and_then(|key| match by_key.get(&key) {
-            Some(lane) => Some(*lane),
-            None => {
-                by_key.insert(key, lanes.len());
-                None
+        let lanes = into_lanes(records.iter().enumerate().map(|(index, record)| Entry::new(index, record)));
+        let done = if parts.packing {
+            self.engine.run_packed(lanes, times).await
+        } else {
+            let lanes = stream::iter(lanes).map(|lane| self.engine.run_lane(lane, times));
+            lanes.buffer_unordered(parts.concurrency).concat().await
+        };
+        let mut settled = vec![Settled::not_started(); records.len()];
+        for (index, one) in done {
+            if let Some(slot) = settled.get_mut(index) {
+                *slot = one;
             }
-        });
-        match lane.and_then(|lane| lanes.get_mut(lane)) {
-            Some(lane) => lane.push(entry),
-            None => lanes.push(vec![entry]),
         }
+        let verdicts = settled.iter().map(|settled| &settled.verdict);
+        let quarantined = settled.iter().filter(|settled| settled.quarantined).count();
+        report::done(&parts.name, &Counts { quarantined, ..Counts::of(verdicts) }, records.len());
+        let answer = respond(&records, &settled);
+        if let Some(retry_delay) = &parts.retry_delay {
+            let left = deadline.left(parts.clock.now());
+            let setting = retry_delay.apply(&parts.name, &records, &settled, left);
+            // The answer matters more than the delay.
+            let _ = tokio::time::timeout(left / 2, setting).await;
+        }
+        answer
     }
-    lanes
 }
 
-fn respond(records: &[Record<'_>], verdicts: &[Verdict]) -> Result<SqsBatchResponse, InvocationError> {
+fn respond(records: &[Record<'_>], settled: &[Settled]) -> Result<SqsBatchResponse, InvocationError> {
     let unidentified = records.iter().filter(|record| record.message_id.is_none()).count();
     if unidentified > 0 {
         return Err(InvocationError::Unidentified { records: unidentified, of: records.len() });
     }
     let mut response = SqsBatchResponse::default();
-    for (record, verdict) in records.iter().zip(verdicts) {
+    for (record, settled) in records.iter().zip(settled) {
         if let Some(id) = record.message_id.as_deref()
-            && !verdict.is_done()
+            && !settled.is_done()
         {
             response.add_failure(id);
         }

@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use super::Handler;
 use super::dispatch::{Routes, Typed};
-use super::engine::{Engine, Settings};
+use super::engine::{Engine, Parts};
+use super::visibility::RetryDelay;
+use super::{Config, Visibility};
 use crate::effect::Outcome;
 use crate::event::Event;
+use crate::inbox::{Retention, WindowTooShort};
 use crate::outbox::Outbox;
+use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
 use crate::store::Store;
 use crate::time::{Clock, Ids, RandomIds, SystemClock};
@@ -29,7 +33,7 @@ impl<S> Clone for Consumer<S> {
 
 impl<S> fmt::Debug for Consumer<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Consumer").field("name", &self.engine.settings.name).finish_non_exhaustive()
+        f.debug_struct("Consumer").field("name", &self.engine.parts.name).finish_non_exhaustive()
     }
 }
 
@@ -38,12 +42,17 @@ impl Consumer<()> {
     /// renaming it makes every event look new.
     pub fn builder(name: impl Into<String>, store: Arc<dyn Store>) -> Builder<()> {
         Builder {
-            settings: Settings {
+            parts: Parts {
                 name: name.into(),
                 store,
                 inbox: None,
                 outbox: None,
-                window: Duration::from_secs(90 * 86_400),
+                quarantine: None,
+                max_receive_count: None,
+                retry_delay: None,
+                retention: Retention::default(),
+                version_grace: Duration::from_secs(3600),
+                packing: false,
                 clock: Arc::new(SystemClock),
                 ids: Arc::new(RandomIds),
                 backoff: Backoff::default(),
@@ -64,7 +73,7 @@ impl Consumer<()> {
 /// Builds a [`Consumer`].
 #[must_use]
 pub struct Builder<S> {
-    settings: Settings,
+    parts: Parts,
     routes: Routes<S>,
     state: S,
     needs_inbox: bool,
@@ -87,36 +96,95 @@ pub enum BuildError {
     /// `.state(…)` came after a handler.
     #[error("consumer {0:?} got its state after a handler; call .state(…) before the first .on(…)")]
     LateState(String),
-    /// Two handlers for one event type.
-    #[error("consumer {consumer:?} has two handlers for event type {event_type:?}")]
+    /// An event could come back after its inbox key has been forgotten.
+    #[error("consumer {consumer:?}: the inbox window {window}")]
+    Window {
+        /// The consumer.
+        consumer: String,
+        /// The sum and its parts.
+        window: WindowTooShort,
+    },
+    /// Two handlers for one version of an event type.
+    #[error("consumer {consumer:?} has two handlers for event type {event_type:?}, schema version {version}")]
     Twice {
         /// The consumer.
         consumer: String,
         /// The event type.
         event_type: &'static str,
+        /// The schema version.
+        version: u32,
     },
 }
 
 impl<S: Clone + Send + Sync + 'static> Builder<S> {
     /// The inbox table. Needed by every handler that returns [`Effects`](crate::effect::Effects).
     pub fn inbox(mut self, table: impl Into<String>) -> Self {
-        self.settings.inbox = Some(table.into());
+        self.parts.inbox = Some(table.into());
         self
     }
 
     /// The outbox for emitted events. Without it, a handler that emits makes its event permanent.
     pub fn outbox(mut self, outbox: Outbox) -> Self {
-        self.settings.outbox = Some(outbox);
+        self.parts.outbox = Some(outbox);
         self
     }
 
-    /// How long an inbox row is kept. Default 90 days; must outlast every way in which an event can come back.
-    pub fn inbox_window(mut self, window: Duration) -> Self {
-        self.settings.window = window;
+    /// Everything that a consumer function reads from its environment. `visibility` sets the retry delay, unless the
+    /// configuration switches it off.
+    pub fn config(mut self, config: &Config, visibility: Arc<dyn Visibility>) -> Self {
+        let quarantine = Quarantine::new(Arc::clone(&self.parts.store), config.quarantine_table.as_str());
+        self.parts.inbox.clone_from(&config.inbox_table);
+        self.parts.max_receive_count = config.max_receive_count;
+        self.parts.packing = config.packing;
+        self.parts.version_grace = config.version_grace;
+        if config.retry_delay {
+            self = self.retry_delay(visibility, config.queue_url.clone());
+        }
+        self.quarantine(quarantine).retention(config.retention)
+    }
+
+    /// Where messages go that cannot succeed. Without it they are listed, and end on the dead letter queue.
+    pub fn quarantine(mut self, quarantine: Quarantine) -> Self {
+        self.parts.quarantine = Some(quarantine);
         self
     }
 
-    /// Adds the handler of event type `E::TYPE`.
+    /// The redrive policy's `maxReceiveCount`. A *started* record that fails for a passing reason on its last receive is
+    /// quarantined with its error. Default: none, and such a record falls on the dead letter queue.
+    pub fn max_receive_count(mut self, count: std::num::NonZeroU32) -> Self {
+        self.parts.max_receive_count = Some(count);
+        self
+    }
+
+    /// Sets the visibility of what has to come again: a back-off by receive count between 2 s and 15 min, with jitter,
+    /// never less than what is left of the invocation. Default: the queue's own visibility timeout.
+    pub fn retry_delay(mut self, visibility: Arc<dyn Visibility>, queue_url: String) -> Self {
+        self.parts.retry_delay = Some(RetryDelay::new(visibility, queue_url));
+        self
+    }
+
+    /// All windows. [`build`](Self::build) refuses an inbox window that is shorter than the longest way back.
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.parts.retention = retention;
+        self
+    }
+
+    /// How long an unknown schema version of a handled type is taken for a rollout under way (transient), counted from
+    /// the event's time, before it is malformed. Default 1 h.
+    pub fn version_grace(mut self, grace: Duration) -> Self {
+        self.parts.version_grace = grace;
+        self
+    }
+
+    /// Whether records share transactions: fewer, larger calls. Default off. Failures stay individual, but a conflict
+    /// with another writer is met more often.
+    pub fn packing(mut self, on: bool) -> Self {
+        self.parts.packing = on;
+        self
+    }
+
+    /// Adds the handler of event type `E::TYPE` in schema version `E::SCHEMA_VERSION`. One type may be handled in
+    /// several versions, each with its own Rust type.
     pub fn on<E, M, H>(mut self, handler: H) -> Self
     where
         E: Event,
@@ -124,42 +192,44 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         H: Handler<E, S, M>,
     {
         self.needs_inbox |= <H::Outcome as Outcome>::NEEDS_INBOX;
-        if self.routes.insert(E::TYPE, Box::new(Typed::<E, M, H>::new(handler))).is_some() {
+        let versions = self.routes.entry(E::TYPE).or_default();
+        if versions.insert(E::SCHEMA_VERSION, Box::new(Typed::<E, M, H>::new(handler))).is_some() {
+            let consumer = self.parts.name.clone();
             self.wrong =
-                Some(BuildError::Twice { consumer: self.settings.name.clone(), event_type: E::TYPE });
+                Some(BuildError::Twice { consumer, event_type: E::TYPE, version: E::SCHEMA_VERSION });
         }
         self
     }
 
     /// How many records are worked on at once. Default 10; at least 1. A FIFO group counts as one.
     pub fn concurrency(mut self, records: usize) -> Self {
-        self.settings.concurrency = records.max(1);
+        self.parts.concurrency = records.max(1);
         self
     }
 
     /// Time kept free at the end of the invocation for answering. Default 200 ms.
     pub fn margin(mut self, margin: Duration) -> Self {
-        self.settings.margin = margin;
+        self.parts.margin = margin;
         self
     }
 
     /// Waits between attempts at one transaction.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
-        self.settings.backoff = backoff;
+        self.parts.backoff = backoff;
         self
     }
 
     /// Replaces the clock and the source of ids.
     pub fn with_time(mut self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        self.settings.clock = clock;
-        self.settings.ids = ids;
+        self.parts.clock = clock;
+        self.parts.ids = ids;
         self
     }
 
     /// Deliberate misbehaviour, to prove that the demo's auditor finds it.
     #[cfg(feature = "fault-injection")]
     pub fn sabotage(mut self, sabotage: crate::fault::Sabotage) -> Self {
-        self.settings.sabotage = sabotage;
+        self.parts.sabotage = sabotage;
         self
     }
 
@@ -168,7 +238,7 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
     /// # Errors
     /// [`BuildError`], when it could not work.
     pub fn build(self) -> Result<Consumer<S>, BuildError> {
-        let name = self.settings.name.clone();
+        let name = self.parts.name.clone();
         if name.is_empty() {
             return Err(BuildError::NoName);
         }
@@ -178,11 +248,14 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         if self.routes.is_empty() {
             return Err(BuildError::NoHandler(name));
         }
-        if self.needs_inbox && self.settings.inbox.is_none() {
+        if self.needs_inbox && self.parts.inbox.is_none() {
             return Err(BuildError::NoInbox(name));
         }
+        if self.needs_inbox {
+            self.parts.retention.check().map_err(|window| BuildError::Window { consumer: name, window })?;
+        }
         Ok(Consumer {
-            engine: Arc::new(Engine { settings: self.settings, routes: self.routes, state: self.state }),
+            engine: Arc::new(Engine { parts: self.parts, routes: self.routes, state: self.state }),
         })
     }
 }
@@ -191,9 +264,9 @@ impl Builder<()> {
     /// Adds state for handlers of the shape `async fn(Message<E>, Reads, S)`, usually an `Arc`. It comes before the
     /// first `.on(…)`; otherwise [`build`](Self::build) refuses.
     pub fn state<S: Clone + Send + Sync + 'static>(self, state: S) -> Builder<S> {
-        let late = (!self.routes.is_empty()).then(|| BuildError::LateState(self.settings.name.clone()));
+        let late = (!self.routes.is_empty()).then(|| BuildError::LateState(self.parts.name.clone()));
         Builder {
-            settings: self.settings,
+            parts: self.parts,
             routes: Routes::new(),
             state,
             needs_inbox: false,
@@ -204,6 +277,6 @@ impl Builder<()> {
 
 impl<S> fmt::Debug for Builder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("name", &self.settings.name).finish_non_exhaustive()
+        f.debug_struct("Builder").field("name", &self.parts.name).finish_non_exhaustive()
     }
 }

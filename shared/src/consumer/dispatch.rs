@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
 use futures::future::BoxFuture;
@@ -10,6 +10,9 @@ use crate::event::{Envelope, Event, Malformed, Message};
 
 /// A handler behind its event type, typed data already read.
 pub(super) trait Route<S>: Send + Sync {
+    /// Whether the effect is committed with an inbox key.
+    fn needs_inbox(&self) -> bool;
+
     fn prepare(
         &self,
         envelope: Envelope,
@@ -23,7 +26,8 @@ pub(super) trait Prepared<S>: Send + Sync {
     fn run(&self, reads: Reads, state: S) -> BoxFuture<'_, Result<Work, HandlerError>>;
 }
 
-pub(super) type Routes<S> = HashMap<&'static str, Box<dyn Route<S>>>;
+/// Handlers by event type and schema version.
+pub(super) type Routes<S> = HashMap<&'static str, BTreeMap<u32, Box<dyn Route<S>>>>;
 
 pub(super) struct Typed<E, M, H> {
     handler: H,
@@ -49,20 +53,20 @@ where
     M: 'static,
     H: Handler<E, S, M>,
 {
+    fn needs_inbox(&self) -> bool {
+        <H::Outcome as Outcome>::NEEDS_INBOX
+    }
+
     fn prepare(
         &self,
         envelope: Envelope,
         now: Timestamp,
         attempt: u32,
     ) -> Result<Box<dyn Prepared<S> + '_>, Malformed> {
-        let (event_type, version) = (|| envelope.event_type.clone(), envelope.schema_version);
-        if version != E::SCHEMA_VERSION {
-            return Err(Malformed::Version { event_type: event_type(), version, known: E::SCHEMA_VERSION });
-        }
         // serde_json's own message may quote the data, so only the place is kept.
         let event: E = serde_json::from_str(envelope.data.get()).map_err(|error| Malformed::Data {
-            event_type: event_type(),
-            version,
+            event_type: envelope.event_type.clone(),
+            version: envelope.schema_version,
             line: error.line(),
             column: error.column(),
         })?;

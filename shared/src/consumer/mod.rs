@@ -2,21 +2,26 @@
 
 mod batch;
 mod builder;
-mod days;
+mod config;
 mod decode;
 mod dispatch;
 mod engine;
 mod handler;
+mod lanes;
+mod packing;
 mod record;
 mod report;
 mod serve;
+mod settle;
 mod verdict;
+mod visibility;
 
 pub use batch::InvocationError;
 pub use builder::{BuildError, Builder, Consumer};
-pub use days::{Days, NotDays};
+pub use config::Config;
 pub use decode::decode;
 pub use handler::{Handler, HandlerError, WithState, WithoutState};
 pub use record::Record;
 pub use serve::serve;
 pub use verdict::{Counts, Verdict};
+pub use visibility::{SqsVisibility, Visibility};

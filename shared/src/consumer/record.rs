@@ -19,6 +19,8 @@ pub struct Record<'a> {
     pub group: Option<Cow<'a, str>>,
     /// The queue's ARN.
     pub queue_arn: Option<Cow<'a, str>>,
+    /// The record's own JSON.
+    pub raw: &'a str,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -65,6 +67,7 @@ impl<'a> Record<'a> {
             receive_count: count(attributes.receive_count),
             group: text(attributes.group).filter(|group| !group.is_empty()),
             queue_arn: text(fields.event_source_arn),
+            raw: raw.get(),
         }
     }
 

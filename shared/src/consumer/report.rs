@@ -1,14 +1,16 @@
 //! What a consumer logs: names, counts and reasons; never a body.
 
-use super::{Counts, Record, Verdict};
-use crate::event::EventKey;
+use super::settle::Settled;
+use super::{Counts, Record};
+use crate::event::Envelope;
 
 pub(super) fn received(consumer: &str, records: usize) {
     tracing::info!(consumer, records, "batch received");
 }
 
-pub(super) fn record(consumer: &str, record: &Record<'_>, key: Option<&EventKey>, verdict: &Verdict) {
-    let event_id = key.map_or("", EventKey::as_str);
+pub(super) fn record(consumer: &str, record: &Record<'_>, envelope: Option<&Envelope>, settled: &Settled) {
+    let Settled { verdict, quarantined } = settled;
+    let event_id = envelope.map_or("", |envelope| &envelope.id);
     let message_id = record.message_id.as_deref().unwrap_or("");
     let attempt = record.receive_count;
     match verdict.reason() {
@@ -19,6 +21,7 @@ pub(super) fn record(consumer: &str, record: &Record<'_>, key: Option<&EventKey>
                 message_id,
                 attempt,
                 verdict = verdict.name(),
+                quarantined,
                 reason,
                 "record"
             );
@@ -38,6 +41,8 @@ pub(super) fn done(consumer: &str, counts: &Counts, records: usize) {
         transient = counts.transient,
         permanent = counts.permanent,
         malformed = counts.malformed,
+        too_old = counts.too_old,
+        quarantined = counts.quarantined,
         held_back = counts.held_back,
         not_started = counts.not_started,
         "batch done"

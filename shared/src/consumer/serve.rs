@@ -19,7 +19,7 @@ pub async fn serve<S: Clone + Send + Sync + 'static>(
 ) -> Result<(), lambda_runtime::Error> {
     let consumer = &consumer;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
-        let clock: &Arc<dyn Clock> = &consumer.engine.settings.clock;
+        let clock: &Arc<dyn Clock> = &consumer.engine.parts.clock;
         let deadline = Deadline::from_context_millis(event.context.deadline, clock.now(), UNSTATED);
         consumer.handle(event.payload.get(), deadline).await
     }))

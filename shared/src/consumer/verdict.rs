@@ -18,6 +18,8 @@ pub enum Verdict {
     Permanent(String),
     /// The body is no event, or not in a shape that the consumer knows.
     Malformed(String),
+    /// The event is older than the inbox remembers: it may have been applied long ago, and is not applied now.
+    TooOld(String),
     /// Not tried: an earlier record of its FIFO group has to come first.
     HeldBack,
     /// Not tried: there was no time left.
@@ -42,6 +44,7 @@ impl Verdict {
             Self::Transient(_) => "transient",
             Self::Permanent(_) => "permanent",
             Self::Malformed(_) => "malformed",
+            Self::TooOld(_) => "too_old",
             Self::HeldBack => "held_back",
             Self::NotStarted => "not_started",
         }
@@ -51,7 +54,10 @@ impl Verdict {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Transient(reason) | Self::Permanent(reason) | Self::Malformed(reason) => Some(reason),
+            Self::Transient(reason)
+            | Self::Permanent(reason)
+            | Self::Malformed(reason)
+            | Self::TooOld(reason) => Some(reason),
             _ => None,
         }
     }
@@ -74,8 +80,11 @@ pub struct Counts {
     pub transient: usize,
     pub permanent: usize,
     pub malformed: usize,
+    pub too_old: usize,
     pub held_back: usize,
     pub not_started: usize,
+    /// Of the permanent, malformed, too old and transient ones: those that are in the quarantine now.
+    pub quarantined: usize,
 }
 
 impl Counts {
@@ -91,6 +100,7 @@ impl Counts {
                 Verdict::Transient(_) => &mut counts.transient,
                 Verdict::Permanent(_) => &mut counts.permanent,
                 Verdict::Malformed(_) => &mut counts.malformed,
+                Verdict::TooOld(_) => &mut counts.too_old,
                 Verdict::HeldBack => &mut counts.held_back,
                 Verdict::NotStarted => &mut counts.not_started,
             } += 1;

@@ -87,14 +87,14 @@ pub enum Malformed {
         column: usize,
     },
     /// The event's type is handled, but in another schema version.
-    #[error("{event_type} came in schema version {version}, and this consumer knows {known} only")]
+    #[error("{event_type} came in schema version {version}, and this consumer knows {known:?} only")]
     Version {
         /// The event type.
         event_type: String,
         /// The version in the envelope.
         version: u32,
-        /// The version that the consumer knows.
-        known: u32,
+        /// The versions that the consumer knows.
+        known: Vec<u32>,
     },
 }
 

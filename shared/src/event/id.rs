@@ -1,5 +1,6 @@
 use std::fmt;
 
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// The id of an event that this system minted: a UUID v7 in lower case with hyphens.
@@ -31,7 +32,9 @@ impl fmt::Display for EventId {
 /// What a consumer remembers an event by.
 ///
 /// An id that is a UUID stands alone, in its normal spelling, so that `{…}`, upper case and `urn:uuid:` are one
-/// event. Any other id is only unique within its source (CloudEvents 1.0, "id"), hence `{source}#{id}`.
+/// event. Any other id is only unique within its source (CloudEvents 1.0, "id"), hence `{source}#{id}`; where that is
+/// longer than 512 bytes, `sha256:` and its hash, since a DynamoDB key is bounded (2048 bytes, less what stands beside
+/// it).
 ///
 /// # Examples
 /// ```
@@ -51,8 +54,13 @@ impl EventKey {
     pub fn of(source: &str, id: &str) -> Self {
         match Uuid::try_parse(id) {
             Ok(uuid) => Self(uuid.hyphenated().to_string()),
-            Err(_) => Self(format!("{source}#{id}")),
+            Err(_) => Self(bounded(format!("{source}#{id}"))),
         }
+    }
+
+    /// A key that was stored before.
+    pub(crate) fn stored(key: String) -> Self {
+        Self(key)
     }
 
     /// The key as stored.
@@ -72,4 +80,14 @@ impl fmt::Display for EventKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// `key`, or its hash where it is longer than a table key should be.
+pub(crate) fn bounded(key: String) -> String {
+    const MAX: usize = 512;
+    if key.len() <= MAX {
+        return key;
+    }
+    let hash: String = Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hash}")
 }

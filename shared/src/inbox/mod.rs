@@ -3,8 +3,12 @@
 //! Most consumers never touch this module: the engine in `consumer` uses it. A team that has its own
 //! `TransactWriteItems` takes [`InboxKey::action`] and [`InboxKey::verdict`] alone.
 
+mod days;
 mod key;
+mod retention;
 mod verdict;
 
+pub use days::{Days, NotDays};
 pub use key::{InboxKey, names};
+pub use retention::{Retention, WindowTooShort};
 pub use verdict::Verdict;

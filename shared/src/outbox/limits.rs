@@ -3,9 +3,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use crate::store::Item;
 
 /// Actions a transaction may have. Source: DynamoDB quotas, "Transactions".
-const MAX_ACTIONS: usize = 100;
+pub(crate) const MAX_ACTIONS: usize = 100;
 /// Bytes a transaction may have in all. Source: the same.
-const MAX_TRANSACTION_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_TRANSACTION_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes an item may have. Source: DynamoDB quotas, "Items".
 const MAX_ITEM_BYTES: usize = 400 * 1024;
 
@@ -85,7 +85,7 @@ pub(crate) fn check(actions: &[TransactWriteItem], events: usize, inbox: bool) -
 }
 
 /// Item sizes as DynamoDB counts them ("DynamoDB item sizes and formats"): names and values in UTF-8.
-fn action_bytes(action: &TransactWriteItem) -> usize {
+pub(crate) fn action_bytes(action: &TransactWriteItem) -> usize {
     let mut bytes = 0;
     if let Some(put) = &action.put {
         bytes += item_bytes(&put.item);

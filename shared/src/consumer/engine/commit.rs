@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
-use super::{Engine, Event, Tried, id_reused, permanent};
+use super::{Admitted, Engine, Tried, id_reused, permanent};
 use crate::consumer::Verdict;
 use crate::effect::{Effects, OnFailed};
 use crate::event::{Cause, EventId};
@@ -13,23 +13,29 @@ use crate::store::TransactError;
 use crate::telemetry::chain;
 use crate::time::Deadline;
 
+/// A record's whole transaction, ready to be sent: by itself, or with others.
+#[derive(Debug)]
+pub(in crate::consumer) struct Built {
+    /// Inbox key, effects and outbox rows, in this order.
+    pub(in crate::consumer) items: Vec<TransactWriteItem>,
+    pub(in crate::consumer) key: InboxKey,
+    /// What a false condition means, for the effects, which stand at positions 1 to their number.
+    meanings: Vec<OnFailed>,
+}
+
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
-    /// Inbox key, effects and outbox rows, in this order, in one transaction.
-    pub(super) async fn commit(&self, effects: Effects, event: &Event<'_>) -> Tried {
-        let Some(key) = self.inbox_key(event) else {
-            return permanent("the consumer has no inbox table");
-        };
+    /// Puts the transaction together; what cannot be committed is found here, before any call.
+    pub(super) fn build(&self, effects: Effects, event: &Admitted<'_, S>) -> Result<Built, Verdict> {
+        let impossible = |reason: &str| Verdict::Permanent(reason.to_owned());
+        let key = self.inbox_key(event).ok_or_else(|| impossible("the consumer has no inbox table"))?;
         let Effects { actions, emits, misuse } = effects;
         if let Some(misuse) = misuse {
-            return permanent(misuse);
+            return Err(impossible(misuse));
         }
         let (business, meanings): (Vec<_>, Vec<_>) = actions.into_iter().unzip();
         let events = emits.len();
         let mut items: Vec<TransactWriteItem> = Vec::with_capacity(1 + business.len() + events);
-        match key.action() {
-            Ok(action) => items.push(action),
-            Err(error) => return permanent(&error.to_string()),
-        }
+        items.push(key.action().map_err(|error| impossible(&error.to_string()))?);
         items.extend(business);
         let cause = Cause {
             traceparent: event.envelope.cause.traceparent.clone(),
@@ -37,31 +43,27 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             causation_id: Some(event.envelope.id.clone()),
         };
         for emit in emits {
-            let Some(outbox) = &self.settings.outbox else {
-                return permanent("the handler emits an event, but the consumer was built without an outbox");
-            };
-            let id = EventId::new(self.settings.ids.fresh(event.now));
-            match outbox.row_action(emit.inherit(&cause), id, event.now) {
-                Ok(action) => items.push(action),
-                Err(error) => return permanent(&chain(&error)),
-            }
+            let outbox = self.parts.outbox.as_ref().ok_or_else(|| {
+                impossible("the handler emits an event, but the consumer was built without an outbox")
+            })?;
+            let id = EventId::new(self.parts.ids.fresh(event.now));
+            let action = outbox.row_action(emit.inherit(&cause), id, event.now);
+            items.push(action.map_err(|error| impossible(&chain(&error)))?);
         }
-        if let Err(limit) = limits::check(&items, events, true) {
-            return permanent(&limit.to_string());
-        }
+        limits::check(&items, events, true).map_err(|limit| impossible(&limit.to_string()))?;
+        Ok(Built { items, key, meanings })
+    }
+
+    /// Sends one record's transaction.
+    pub(super) async fn commit(&self, built: Built, event: &Admitted<'_, S>) -> Tried {
         #[cfg(feature = "fault-injection")]
-        {
-            self.settings.sabotage.before_commit(event.receipt).await;
-            if self.settings.sabotage.no_inbox {
-                items.remove(0);
-            }
-        }
-        match self.send(&items, &key, event.deadline).await {
+        let built = self.sabotaged(built, event).await;
+        match self.send(&built.items, &built.key, event.deadline).await {
             Ok(()) => {
                 crate::fault::point("consumer-after-commit");
                 Tried::Verdict(Verdict::Applied)
             }
-            Err(error) => explain(&error, &key, &meanings),
+            Err(error) => explain(&error, &built.key, &built.meanings),
         }
     }
 
@@ -71,11 +73,20 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         key: &InboxKey,
         deadline: Deadline,
     ) -> Result<(), TransactError> {
-        let token = self.settings.ids.fresh(self.settings.clock.now()).to_string();
+        let token = self.parts.ids.fresh(self.parts.clock.now()).to_string();
         let hash = key.body_hash().as_str();
         let busy = |reasons: &[_]| inbox::Verdict::of_reasons(reasons, 0, hash) == inbox::Verdict::Busy;
-        let (store, clock) = (self.settings.store.as_ref(), self.settings.clock.as_ref());
-        retry::transact(store, clock, self.settings.backoff, deadline, &token, items, busy).await
+        let (store, clock) = (self.parts.store.as_ref(), self.parts.clock.as_ref());
+        retry::transact(store, clock, self.parts.backoff, deadline, &token, items, busy).await
+    }
+
+    #[cfg(feature = "fault-injection")]
+    async fn sabotaged(&self, mut built: Built, event: &Admitted<'_, S>) -> Built {
+        self.parts.sabotage.before_commit(event.receipt).await;
+        if self.parts.sabotage.no_inbox {
+            built.items.remove(0);
+        }
+        built
     }
 }
 

@@ -1,6 +1,10 @@
+//! One record from its envelope to its verdict.
+
+mod admit;
 mod commit;
 mod single;
 
+use std::num::NonZeroU32;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,23 +12,31 @@ use std::time::Duration;
 use futures::FutureExt;
 use jiff::Timestamp;
 
+pub(super) use self::commit::Built;
 use super::dispatch::{Prepared, Routes};
-use super::{HandlerError, Record, Verdict};
+use super::visibility::RetryDelay;
+use super::{HandlerError, Verdict};
 use crate::effect::{Reads, Work};
 use crate::event::Envelope;
-use crate::inbox::{self, InboxKey};
+use crate::inbox::{self, InboxKey, Retention};
 use crate::outbox::Outbox;
+use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
 use crate::store::Store;
 use crate::time::{Clock, Deadline, Ids};
 
 /// What a consumer was built with, except its handlers and their state.
-pub(super) struct Settings {
+pub(super) struct Parts {
     pub(super) name: String,
     pub(super) store: Arc<dyn Store>,
     pub(super) inbox: Option<String>,
     pub(super) outbox: Option<Outbox>,
-    pub(super) window: Duration,
+    pub(super) quarantine: Option<Quarantine>,
+    pub(super) max_receive_count: Option<NonZeroU32>,
+    pub(super) retry_delay: Option<RetryDelay>,
+    pub(super) retention: Retention,
+    pub(super) version_grace: Duration,
+    pub(super) packing: bool,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) backoff: Backoff,
@@ -36,14 +48,15 @@ pub(super) struct Settings {
 }
 
 pub(super) struct Engine<S> {
-    pub(super) settings: Settings,
+    pub(super) parts: Parts,
     pub(super) routes: Routes<S>,
     pub(super) state: S,
 }
 
-/// An event on its way through the engine.
-struct Event<'a> {
+/// An event on its way through the engine, with its handler.
+pub(super) struct Admitted<'a, S> {
     envelope: &'a Envelope,
+    prepared: Box<dyn Prepared<S> + 'a>,
     now: Timestamp,
     deadline: Deadline,
     attempt: u32,
@@ -58,84 +71,100 @@ enum Tried {
 }
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
-    /// Handles one record whose envelope has been read. A panic of the handler is a transient failure of this record.
-    pub(super) async fn handle(
-        &self,
-        record: &Record<'_>,
-        envelope: Envelope,
-        now: Timestamp,
-        deadline: Deadline,
-    ) -> Verdict {
-        let Some(route) = self.routes.get(envelope.event_type.as_str()) else { return Verdict::Unhandled };
-        let event = Event {
-            envelope: &envelope,
-            now,
-            deadline,
-            attempt: record.receive_count,
-            #[cfg(feature = "fault-injection")]
-            receipt: record.receipt_handle.as_deref(),
-        };
-        let prepared = match route.prepare(envelope.clone(), now, event.attempt) {
-            Ok(prepared) => prepared,
-            Err(malformed) => return Verdict::Malformed(malformed.to_string()),
-        };
-        let left = deadline.left(self.settings.clock.now());
-        let run = AssertUnwindSafe(self.run(prepared.as_ref(), &event)).catch_unwind();
-        match tokio::time::timeout(left, run).await {
-            Ok(Ok(verdict)) => verdict,
-            Ok(Err(_panic)) => Verdict::Transient("the handler panicked".to_owned()),
-            Err(_elapsed) => {
-                Verdict::Transient("the invocation's deadline came before the commit".to_owned())
-            }
-        }
+    /// From the handler to the verdict, committing by itself.
+    pub(super) async fn run(&self, event: &Admitted<'_, S>) -> Verdict {
+        self.guard(event.deadline, self.run_from(event, None)).await.unwrap_or_else(|verdict| verdict)
     }
 
-    async fn run(&self, prepared: &dyn Prepared<S>, event: &Event<'_>) -> Verdict {
-        if event.attempt > 1
-            && let Some(verdict) = self.look_first(event).await
-        {
-            return verdict;
-        }
-        for _ in 0..self.settings.reruns {
-            crate::fault::panic_point("handler-panic");
-            let reads = Reads::new(Arc::clone(&self.settings.store));
-            let work = match prepared.run(reads, self.state.clone()).await {
-                Ok(work) => work,
-                Err(error) => return of_handler(&error),
+    /// The handler's first run, up to a transaction that could be committed with others. What does not end in one is
+    /// settled here.
+    pub(super) async fn run_first(&self, event: &Admitted<'_, S>) -> Result<Built, Verdict> {
+        let first = async {
+            let work = self.call(event).await?;
+            match work {
+                Work::Transaction(effects) => self.build(effects, event),
+                other => Err(self.run_from(event, Some(other)).await),
+            }
+        };
+        self.guard(event.deadline, first).await?
+    }
+
+    /// Commits what [`run_first`](Self::run_first) has built, by itself; runs the handler again where that is asked for.
+    pub(super) async fn run_built(&self, event: &Admitted<'_, S>, built: Built) -> Verdict {
+        let rest = async {
+            match self.commit(built, event).await {
+                Tried::Verdict(verdict) => verdict,
+                Tried::Rerun => self.run_from(event, None).await,
+            }
+        };
+        self.guard(event.deadline, rest).await.unwrap_or_else(|verdict| verdict)
+    }
+
+    async fn run_from(&self, event: &Admitted<'_, S>, mut work: Option<Work>) -> Verdict {
+        for _ in 0..self.parts.reruns {
+            let next = match work.take() {
+                Some(work) => Ok(work),
+                None => self.call(event).await,
             };
-            let tried = match work {
-                Work::Transaction(effects) => self.commit(effects, event).await,
-                Work::Upsert(upsert) => self.upsert(upsert, event).await,
+            let tried = match next {
+                Ok(Work::Transaction(effects)) => match self.build(effects, event) {
+                    Ok(built) => self.commit(built, event).await,
+                    Err(verdict) => return verdict,
+                },
+                Ok(Work::Upsert(upsert)) => self.upsert(upsert, event).await,
+                Err(verdict) => return verdict,
             };
             match tried {
                 Tried::Verdict(verdict) => return verdict,
                 Tried::Rerun => {}
             }
         }
-        Verdict::Transient(format!(
-            "the effect's condition was false {} times in a row",
-            self.settings.reruns
-        ))
+        Verdict::Transient(format!("the effect's condition was false {} times in a row", self.parts.reruns))
+    }
+
+    /// Looks first where that is worth it, then calls the handler.
+    async fn call(&self, event: &Admitted<'_, S>) -> Result<Work, Verdict> {
+        if event.attempt > 1
+            && let Some(verdict) = self.look_first(event).await
+        {
+            return Err(verdict);
+        }
+        crate::fault::panic_point("handler-panic");
+        let reads = Reads::new(Arc::clone(&self.parts.store));
+        event.prepared.run(reads, self.state.clone()).await.map_err(|error| of_handler(&error))
     }
 
     /// A redelivered event is often a duplicate: one read is cheaper than a handler run and a cancelled transaction.
     /// It only saves work; the condition in the transaction is what decides.
-    async fn look_first(&self, event: &Event<'_>) -> Option<Verdict> {
+    async fn look_first(&self, event: &Admitted<'_, S>) -> Option<Verdict> {
         #[cfg(feature = "fault-injection")]
-        if self.settings.sabotage.no_inbox {
+        if self.parts.sabotage.no_inbox {
             return None;
         }
         let key = self.inbox_key(event)?;
-        let found = self.settings.store.get(key.table(), key.key()).await.ok()??;
+        let found = self.parts.store.get(key.table(), key.key()).await.ok()??;
         match found.get(inbox::names::BODY_HASH).and_then(|hash| hash.as_s().ok()) {
             Some(hash) if hash != key.body_hash().as_str() => Some(id_reused()),
             _ => Some(Verdict::Duplicate),
         }
     }
 
-    fn inbox_key(&self, event: &Event<'_>) -> Option<InboxKey> {
-        let table = self.settings.inbox.as_ref()?;
-        Some(InboxKey::new(table, &self.settings.name, event.envelope, event.now, self.settings.window))
+    fn inbox_key(&self, event: &Admitted<'_, S>) -> Option<InboxKey> {
+        let table = self.parts.inbox.as_ref()?;
+        let window = self.parts.retention.inbox.into();
+        Some(InboxKey::new(table, &self.parts.name, event.envelope, event.now, window))
+    }
+
+    /// A panic, or the deadline, is a transient failure of this record alone.
+    async fn guard<T>(&self, deadline: Deadline, work: impl Future<Output = T>) -> Result<T, Verdict> {
+        let left = deadline.left(self.parts.clock.now());
+        match tokio::time::timeout(left, AssertUnwindSafe(work).catch_unwind()).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(_panic)) => Err(Verdict::Transient("the handler panicked".to_owned())),
+            Err(_elapsed) => {
+                Err(Verdict::Transient("the invocation's deadline came before the commit".to_owned()))
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Naturally idempotent effects: one conditional write, no inbox row.
 
-use super::{Engine, Event, Tried, permanent};
+use super::{Admitted, Engine, Tried, permanent};
 use crate::consumer::Verdict;
 use crate::effect::{Settled, Upsert};
 use crate::store::WriteError;
@@ -8,7 +8,7 @@ use crate::telemetry::chain;
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// One conditional write. Sending it again is harmless: the stored event id tells our own write apart.
-    pub(super) async fn upsert(&self, upsert: Upsert, event: &Event<'_>) -> Tried {
+    pub(super) async fn upsert(&self, upsert: Upsert, event: &Admitted<'_, S>) -> Tried {
         let key = event.envelope.key();
         let mut attempt = 0_u32;
         loop {
@@ -16,7 +16,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 Ok(update) => update,
                 Err(error) => return permanent(&error.to_string()),
             };
-            let error = match self.settings.store.update(update).await {
+            let error = match self.parts.store.update(update).await {
                 Ok(()) => {
                     crate::fault::point("consumer-after-commit");
                     return Tried::Verdict(Verdict::Applied);
@@ -37,8 +37,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 }
                 WriteError::Refused { .. } => return permanent(&chain(&error)),
                 WriteError::Unconfirmed { .. } => {
-                    let wait = self.settings.backoff.delay(attempt);
-                    if wait >= event.deadline.left(self.settings.clock.now()) {
+                    let wait = self.parts.backoff.delay(attempt);
+                    if wait >= event.deadline.left(self.parts.clock.now()) {
                         return Tried::Verdict(Verdict::Transient(chain(&error)));
                     }
                     attempt = attempt.saturating_add(1);

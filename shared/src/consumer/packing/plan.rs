@@ -1,0 +1,95 @@
+//! Which records share a transaction.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
+
+use crate::outbox::limits;
+use crate::store::Item;
+
+/// Packs that are still open for more records; older ones are closed, so that planning stays linear.
+const OPEN: usize = 8;
+
+/// What a record's transaction takes up in a shared one.
+#[derive(Debug, Default)]
+pub(super) struct Footprint {
+    actions: usize,
+    bytes: usize,
+    items: Vec<String>,
+}
+
+impl Footprint {
+    pub(super) fn of(actions: &[TransactWriteItem]) -> Self {
+        Self {
+            actions: actions.len(),
+            bytes: actions.iter().map(limits::action_bytes).sum(),
+            items: actions.iter().filter_map(identity).collect(),
+        }
+    }
+}
+
+struct Pack<M> {
+    actions: usize,
+    bytes: usize,
+    items: HashSet<String>,
+    members: Vec<M>,
+}
+
+/// Puts each record into the first open pack that has room and shares no item with it. A record is never parted.
+///
+/// The item of a put is told by its table and all its attributes: the key's names are not known here. Where that is
+/// mistaken, DynamoDB refuses the pack as a whole, and its records are committed singly.
+pub(super) fn plan<M>(records: impl Iterator<Item = (Footprint, M)>) -> Vec<Vec<M>> {
+    let mut closed = Vec::new();
+    let mut open: Vec<Pack<M>> = Vec::new();
+    for (footprint, member) in records {
+        let fits = open.iter_mut().find(|pack| {
+            pack.actions + footprint.actions <= limits::MAX_ACTIONS
+                && pack.bytes + footprint.bytes <= limits::MAX_TRANSACTION_BYTES
+                && footprint.items.iter().all(|item| !pack.items.contains(item))
+        });
+        match fits {
+            Some(pack) => {
+                pack.actions += footprint.actions;
+                pack.bytes += footprint.bytes;
+                pack.items.extend(footprint.items);
+                pack.members.push(member);
+            }
+            None => {
+                if open.len() == OPEN {
+                    closed.push(open.remove(0).members);
+                }
+                open.push(Pack {
+                    actions: footprint.actions,
+                    bytes: footprint.bytes,
+                    items: footprint.items.into_iter().collect(),
+                    members: vec![member],
+                });
+            }
+        }
+    }
+    closed.extend(open.into_iter().map(|pack| pack.members));
+    closed
+}
+
+/// The name of the item that an action touches, as far as it can be told.
+fn identity(action: &TransactWriteItem) -> Option<String> {
+    let keyed = None
+        .or_else(|| action.put.as_ref().map(|put| (&put.table_name, &put.item)))
+        .or_else(|| action.update.as_ref().map(|update| (&update.table_name, &update.key)))
+        .or_else(|| action.delete.as_ref().map(|delete| (&delete.table_name, &delete.key)))
+        .or_else(|| action.condition_check.as_ref().map(|check| (&check.table_name, &check.key)));
+    keyed.map(|(table, key)| name(table, key))
+}
+
+/// A text that is the same for the same item.
+fn name(table: &str, item: &Item) -> String {
+    let mut attributes: Vec<(&String, &AttributeValue)> = item.iter().collect();
+    attributes.sort_by_key(|(name, _)| *name);
+    let mut text = table.to_owned();
+    for (name, value) in attributes {
+        let _ = write!(text, "\u{0}{name}\u{0}{value:?}");
+    }
+    text
+}

@@ -1,0 +1,12 @@
+//! What cannot succeed is kept here with everything a person needs to decide, instead of blocking others or being
+//! dropped.
+//!
+//! A case never expires by itself: it stays until a person has settled it.
+
+mod case;
+mod row;
+mod write;
+
+pub use case::{Case, Reason};
+pub use row::{ReadError, names, read};
+pub use write::{Quarantine, QuarantineError};
