@@ -1,9 +1,11 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{
-    DeleteRequest, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update, WriteRequest,
+    DeleteRequest, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update, WriteRequest,
 };
 use futures::future::BoxFuture;
 
@@ -47,6 +49,26 @@ impl Store for DynamoStore {
         })
     }
 
+    fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>> {
+        Box::pin(async move {
+            let call = self
+                .client
+                .put_item()
+                .table_name(put.table_name)
+                .set_item(Some(put.item))
+                .set_condition_expression(put.condition_expression)
+                .set_expression_attribute_names(put.expression_attribute_names)
+                .set_expression_attribute_values(put.expression_attribute_values)
+                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+            call.send().await.map(|_| ()).map_err(|error| {
+                write_error(error, |error| match error {
+                    PutItemError::ConditionalCheckFailedException(failed) => Some(failed),
+                    _ => None,
+                })
+            })
+        })
+    }
+
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {
         Box::pin(async move {
             let call = self
@@ -59,7 +81,12 @@ impl Store for DynamoStore {
                 .set_expression_attribute_names(update.expression_attribute_names)
                 .set_expression_attribute_values(update.expression_attribute_values)
                 .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-            call.send().await.map(|_| ()).map_err(write_error)
+            call.send().await.map(|_| ()).map_err(|error| {
+                write_error(error, |error| match error {
+                    UpdateItemError::ConditionalCheckFailedException(failed) => Some(failed),
+                    _ => None,
+                })
+            })
         })
     }
 
@@ -155,8 +182,14 @@ fn transact_error(error: SdkError<TransactWriteItemsError>) -> TransactError {
     }
 }
 
-fn write_error(error: SdkError<UpdateItemError>) -> WriteError {
-    if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) = error.as_service_error() {
+fn write_error<E>(
+    error: SdkError<E>,
+    condition: impl Fn(&E) -> Option<&ConditionalCheckFailedException>,
+) -> WriteError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    if let Some(failed) = error.as_service_error().and_then(condition) {
         return WriteError::ConditionFailed(failed.item().filter(|item| !item.is_empty()).cloned());
     }
     let code = code_of(&error);

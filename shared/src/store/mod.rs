@@ -9,7 +9,7 @@ mod error;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
 
 pub use dynamo::DynamoStore;
@@ -40,6 +40,12 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError`] when the read failed; an absent item is `Ok(None)`.
     fn get<'a>(&'a self, table: &'a str, key: Item) -> BoxFuture<'a, Result<Option<Item>, StoreError>>;
+
+    /// One conditional `PutItem` that returns the old item when its condition fails.
+    ///
+    /// # Errors
+    /// [`WriteError::ConditionFailed`] carries the item that stood in the way, where there was one.
+    fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>>;
 
     /// One conditional `UpdateItem` that returns the old item when its condition fails.
     ///

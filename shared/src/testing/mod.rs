@@ -22,6 +22,6 @@ pub use memory::{Change, MemoryStore, StreamEntry};
 pub use paused::PausedClock;
 #[cfg(feature = "relay")]
 pub use publisher::MemoryPublisher;
-pub use script::{Call, DeleteFault, Fault, GetFault, Operation, ScriptedStore, UpdateFault};
+pub use script::{Call, DeleteFault, Fault, GetFault, Operation, ScriptedStore, WriteFault};
 #[cfg(feature = "consumer")]
 pub use sqs::SqsBatch;

@@ -9,10 +9,10 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
 
-pub use self::fault::{DeleteFault, Fault, GetFault, UpdateFault};
+pub use self::fault::{DeleteFault, Fault, GetFault, WriteFault};
 
 use self::queue::Queue;
 use crate::store::{Item, Store, StoreError, TransactError, WriteError};
@@ -57,7 +57,8 @@ pub struct ScriptedStore {
 struct Script {
     transact: Queue<Fault>,
     get: Queue<GetFault>,
-    update: Queue<UpdateFault>,
+    put: Queue<WriteFault>,
+    update: Queue<WriteFault>,
     delete_batch: Queue<DeleteFault>,
     calls: Vec<Call>,
 }
@@ -85,6 +86,8 @@ pub enum Operation {
     Transact,
     /// [`Store::get`].
     Get,
+    /// [`Store::put`].
+    Put,
     /// [`Store::update`].
     Update,
     /// [`Store::delete_batch`].
@@ -110,8 +113,14 @@ impl ScriptedStore {
         self
     }
 
+    /// Adds the answer to a later single put.
+    pub fn on_put(&self, answer: WriteFault) -> &Self {
+        self.lock().put.answer(answer);
+        self
+    }
+
     /// Adds the answer to a later single update.
-    pub fn on_update(&self, answer: UpdateFault) -> &Self {
+    pub fn on_update(&self, answer: WriteFault) -> &Self {
         self.lock().update.answer(answer);
         self
     }
@@ -146,6 +155,16 @@ impl ScriptedStore {
         self
     }
 
+    /// The same as [`before_transact`](Self::before_transact), for single puts.
+    pub fn before_put<F, A>(&self, hook: F) -> &Self
+    where
+        F: FnOnce() -> A + Send + 'static,
+        A: Future<Output = ()> + Send + 'static,
+    {
+        self.lock().put.before(hook);
+        self
+    }
+
     /// The same as [`before_transact`](Self::before_transact), for single updates.
     pub fn before_update<F, A>(&self, hook: F) -> &Self
     where
@@ -167,7 +186,11 @@ impl ScriptedStore {
     #[must_use]
     pub fn pending(&self) -> usize {
         let script = self.lock();
-        script.transact.len() + script.get.len() + script.update.len() + script.delete_batch.len()
+        script.transact.len()
+            + script.get.len()
+            + script.put.len()
+            + script.update.len()
+            + script.delete_batch.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, Script> {
@@ -232,6 +255,14 @@ impl Store for ScriptedStore {
         Box::pin(async move {
             let fault = self.enter(Call::new(Operation::Get, table), |script| &mut script.get).await;
             fault.answer(table, self.inner.get(table, key)).await
+        })
+    }
+
+    fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>> {
+        Box::pin(async move {
+            let call = Call::new(Operation::Put, put.table_name());
+            let fault = self.enter(call, |script| &mut script.put).await;
+            fault.answer(self.inner.put(put)).await
         })
     }
 

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
 use super::expression::{Attributes, Condition, UpdateExpression};
@@ -54,14 +54,7 @@ impl Action {
                 (check.expression_attribute_names, check.expression_attribute_values),
                 check.return_values_on_condition_check_failure,
             ),
-            (None, Some(put), None, None) => Self::new(
-                put.table_name,
-                &put.item,
-                |_| Ok(Kind::Put),
-                put.condition_expression,
-                (put.expression_attribute_names, put.expression_attribute_values),
-                put.return_values_on_condition_check_failure,
-            ),
+            (None, Some(put), None, None) => Self::put(put),
             (None, None, Some(delete), None) => Self::new(
                 delete.table_name,
                 &delete.key,
@@ -77,6 +70,18 @@ impl Action {
         }
     }
 
+    /// Reads a put, of a transaction or single.
+    pub(crate) fn put(put: Put) -> Result<Self, Refusal> {
+        Self::new(
+            put.table_name,
+            &put.item,
+            |_| Ok(Kind::Put),
+            put.condition_expression,
+            (put.expression_attribute_names, put.expression_attribute_values),
+            put.return_values_on_condition_check_failure,
+        )
+    }
+
     /// Reads an update, of a transaction or single.
     pub(crate) fn update(update: Update) -> Result<Self, Refusal> {
         Self::new(
@@ -90,7 +95,7 @@ impl Action {
     }
 
     /// An unconditional put.
-    pub(crate) fn put(table: &str, item: &Item) -> Result<Self, Refusal> {
+    pub(crate) fn replace(table: &str, item: &Item) -> Result<Self, Refusal> {
         Self::new(table.to_owned(), item, |_| Ok(Kind::Put), None, (None, None), None)
     }
 

@@ -15,7 +15,7 @@ mod value;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
 
@@ -95,7 +95,7 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError`] where DynamoDB would refuse: unknown table, wrong key, invalid or oversized item.
     pub fn put_item(&self, table: &str, item: Item) -> Result<Option<Item>, StoreError> {
-        self.lock().put(table, &item).map_err(|refusal| refusal.into_store("PutItem", table))
+        self.lock().replace(table, &item).map_err(|refusal| refusal.into_store("PutItem", table))
     }
 
     /// Reads one item by its key.
@@ -162,6 +162,10 @@ impl Store for MemoryStore {
 
     fn get<'a>(&'a self, table: &'a str, key: Item) -> BoxFuture<'a, Result<Option<Item>, StoreError>> {
         future::lazy(move |_| self.get_item(table, key)).boxed()
+    }
+
+    fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>> {
+        future::lazy(move |_| self.lock().put(put)).boxed()
     }
 
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {

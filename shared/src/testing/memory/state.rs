@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
 use super::action::{Action, Halt};
 use super::refusal::Refusal;
@@ -60,8 +60,9 @@ impl State {
         Ok(table.get(&key).cloned())
     }
 
-    pub(crate) fn put(&mut self, name: &str, item: &Item) -> Result<Option<Item>, Refusal> {
-        let action = Action::put(name, item)?;
+    /// An unconditional put that answers the old item.
+    pub(crate) fn replace(&mut self, name: &str, item: &Item) -> Result<Option<Item>, Refusal> {
+        let action = Action::replace(name, item)?;
         let table = self.table(name)?;
         let key = action.key(table)?;
         let old = table.get(&key).cloned();
@@ -69,8 +70,16 @@ impl State {
         Ok(old)
     }
 
+    pub(crate) fn put(&mut self, put: Put) -> Result<(), WriteError> {
+        self.single(&Action::put(put)?)
+    }
+
     pub(crate) fn update(&mut self, update: Update) -> Result<(), WriteError> {
-        let action = Action::update(update)?;
+        self.single(&Action::update(update)?)
+    }
+
+    /// A write of its own; unlike a position of a transaction, it answers the old item unasked.
+    fn single(&mut self, action: &Action) -> Result<(), WriteError> {
         let table = self.table(&action.table)?;
         let key = action.key(table).map_err(Refusal::from)?;
         match action.outcome(table, &key) {

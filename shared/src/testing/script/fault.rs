@@ -42,10 +42,10 @@ pub enum GetFault {
     Answer(Option<Item>),
 }
 
-/// What a [`ScriptedStore`](super::ScriptedStore) answers to a single update.
+/// What a [`ScriptedStore`](super::ScriptedStore) answers to a single put or update.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub enum UpdateFault {
+pub enum WriteFault {
     /// The store behind answers.
     #[default]
     Pass,
@@ -129,7 +129,7 @@ impl GetFault {
     }
 }
 
-impl UpdateFault {
+impl WriteFault {
     pub(super) async fn answer(
         self,
         pass: impl Future<Output = Result<(), WriteError>>,

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::FutureExt;
 
 use super::*;
@@ -60,12 +60,20 @@ fn answers_come_in_order_and_then_the_store_behind_speaks() {
 #[test]
 fn a_lost_answer_was_applied_once() {
     let (memory, store) = stores();
-    store.on_transact(Fault::LostAnswer).on_update(UpdateFault::LostAnswer);
+    store.on_transact(Fault::LostAnswer).on_update(WriteFault::LostAnswer).on_put(WriteFault::LostAnswer);
     assert!(matches!(transact(&store, "1"), Err(TransactError::Unknown { .. })));
     transact(&store, "1").unwrap();
     assert_eq!(total(&memory).as_deref(), Some("1"));
     assert!(matches!(block_on(store.update(add(5))), Err(WriteError::Unconfirmed { .. })));
     assert_eq!(total(&memory).as_deref(), Some("6"));
+    let put = || {
+        let row = item([("pk", text("a")), ("balance", number(9))]);
+        let put = Put::builder().table_name("sums").set_item(Some(row));
+        put.condition_expression("balance < :nine").expression_attribute_values(":nine", number(9))
+    };
+    assert!(matches!(block_on(store.put(put().build().unwrap())), Err(WriteError::Unconfirmed { .. })));
+    let again = block_on(store.put(put().build().unwrap()));
+    assert!(matches!(again, Err(WriteError::ConditionFailed(Some(old))) if old["balance"] == number(9)));
 }
 
 #[test]
