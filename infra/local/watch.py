@@ -81,7 +81,11 @@ def environment(endpoint: str, names: Resources) -> dict[str, str]:
         "ORDER_STATUS_TABLE": names.tables["order_status"],
         "ACCOUNTS_TABLE": names.tables["accounts"],
         "STOCK_TABLE": names.tables["stock"],
+        "QUARANTINE_TABLE": names.tables["quarantine"],
         "EVENT_SOURCE": "watch",
+        # The samples' receipts belong to no queue, so the visibility of nothing is changed, whichever queue this is.
+        "QUEUE_URL": names.queues["billing"],
+        "MAX_RECEIVE_COUNT": "5",
         "ROUTES": json.dumps({"Order": [names.topics["orders"]]}),
     }
 
