@@ -21,9 +21,11 @@ use std::str::FromStr;
 /// assert!(error.contains("DAYS cannot be used"));
 /// ```
 pub struct Reader {
-    source: Box<dyn Fn(&str) -> Option<String>>,
+    source: Source,
     problems: Vec<Problem>,
 }
+
+type Source = Box<dyn Fn(&str) -> Option<String>>;
 
 /// One setting that stops the function from starting. It names the setting and says what is wrong, and does not
 /// repeat the value.

@@ -1,5 +1,13 @@
 //! The faults that people hit, each as a test named after its number, and others of the same kind.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod bench;
 mod consumer_bodies;
 mod consumer_records;

@@ -4,6 +4,9 @@ use std::process::{Command, Output};
 
 use oncebox_tests::built;
 
+/// Function, its environment, and what it has to name.
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
 fn start(function: &str, environment: &[(&str, &str)]) -> Output {
     Command::new(built().join(function))
         .env_clear()
@@ -18,7 +21,7 @@ fn start(function: &str, environment: &[(&str, &str)]) -> Output {
 
 #[test]
 fn every_missing_or_bad_setting_is_named() {
-    let cases: [(&str, &[(&str, &str)], &[&str]); 5] = [
+    let cases: [Case; 5] = [
         ("order-api", &[], &["OUTBOX_TABLE", "ORDERS_TABLE", "ORDER_STATUS_TABLE", "EVENT_SOURCE"]),
         (
             "outbox-relay",
@@ -35,7 +38,11 @@ fn every_missing_or_bad_setting_is_named() {
             ],
         ),
         ("inventory", &[], &["INBOX_TABLE", "OUTBOX_TABLE", "STOCK_TABLE", "EVENT_SOURCE"]),
-        ("order-projection", &[], &["ORDER_STATUS_TABLE"]),
+        (
+            "order-projection",
+            &[],
+            &["ORDER_STATUS_TABLE", "QUARANTINE_TABLE", "QUEUE_URL", "MAX_RECEIVE_COUNT"],
+        ),
     ];
     for (function, environment, named) in cases {
         let output = start(function, environment);

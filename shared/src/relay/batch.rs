@@ -111,12 +111,10 @@ impl Relay {
         let mut published = 0_usize;
         let mut done = Vec::with_capacity(rows.len());
         for (index, outcome) in self.publish(&rows).await {
-            match (&outcome, records.get(index).map(|record| &record.content)) {
-                (Ok(()), Some(Ok(Ok(row)))) => {
-                    published += 1;
-                    done.push(row.key());
-                }
-                _ => {}
+            if let (Ok(()), Some(Ok(Ok(row)))) = (&outcome, records.get(index).map(|record| &record.content))
+            {
+                published += 1;
+                done.push(row.key());
             }
             if let Some(slot) = settled.get_mut(index) {
                 *slot = outcome;
