@@ -67,7 +67,7 @@ def _variables() -> tuple[int, str]:
 
 
 def _build() -> Path:
-    """The dev profile, so that tests and demo share one target directory; cloud/package.py says why not cargo-lambda."""
+    """In the dev profile: tests and demo share one target directory (cloud/package.py says why not cargo-lambda)."""
     command = ["cargo", "build", "--workspace", "--bins", "--features", "fault-injection"]
     _say(" ".join(command))
     if subprocess.run(command, cwd=bootstrap.ROOT, stdout=sys.stderr).returncode != 0:

@@ -49,7 +49,8 @@ def pair(seen: Observed, findings: Findings) -> None:
 
 def consumers(seen: Observed, findings: Findings) -> None:
     table = Table(title="By consumer")
-    for name in ("consumer", "effects expected", "found", "lost", "double", "deliveries", "duplicate", "stale", "failed"):
+    names = ("consumer", "effects expected", "found", "lost", "double", "deliveries", "duplicate", "stale", "failed")
+    for name in names:
         table.add_column(name, justify="left" if name == "consumer" else "right")
     for name in CONSUMERS:
         tally, logged = findings.tallies[name], seen.counters[name]
@@ -64,8 +65,9 @@ def quarantine(seen: Observed) -> None:
     table = Table(title="In quarantine, for a person to decide")
     for name in ("owner", "reason", "why", "cases"):
         table.add_column(name, justify="right" if name == "cases" else "left")
-    for (owner, reason, detail), cases in sorted(Counter((c.owner, c.reason, c.detail) for c in seen.quarantined).items()):
-        table.add_row(owner, reason, detail, str(cases))
+    cases = Counter((case.owner, case.reason, case.detail) for case in seen.quarantined)
+    for (owner, reason, detail), times in sorted(cases.items()):
+        table.add_row(owner, reason, detail, str(times))
     console.print(table)
 
 

@@ -135,8 +135,9 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
             lines.append(f"stock {sku}: {wanted} wanted of {stock.opening}, so who is rejected depends on the order")
     unknown = [o for o in seen.orders.values() if o.account_id not in seen.accounts]
     poison = malformed + len(unknown) + sum(o.order_id in rejected for o in unknown)
-    if len(seen.quarantined) < poison:
-        lines.append(f"{poison} messages cannot succeed and {len(seen.quarantined)} are in quarantine: some fell silent")
+    cases = len(seen.quarantined)
+    if cases < poison:
+        lines.append(f"{poison} messages cannot succeed and {cases} are in quarantine: some fell silent")
     lines += [f"quarantined {case.subject} of {case.owner} has no reason" for case in seen.quarantined
               if not (case.reason and case.detail)]
     if seen.dead_letters:

@@ -12,7 +12,7 @@ from scenario.duplicates import Duplicates
 from scenario.load import Load
 from scenario.plan import Plan
 from scenario.progress import bars
-from scenario.watch import Look, Watch
+from scenario.watch import Watch
 
 
 @dataclass
@@ -66,7 +66,7 @@ def _drive(clients, names, plan: Plan, audit_queue: AuditQueue, duplicates: Dupl
             malformed = faults.send_malformed(clients, names)
             while not load.done():
                 show(watch.look())
-            at_rest, last = watch.until_quiet(seconds, show, plan.effects)
+            watch.until_quiet(seconds, show, plan.effects)
             if duplicates:
                 # Only now: a late duplicate is one that comes when its event is long done.
                 duplicates.send_late()
