@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use futures::future::BoxFuture;
 
 use crate::store::{CancelReason, Store, TransactError, WriteError};
 use crate::time::{Clock, Deadline};
@@ -82,6 +83,45 @@ pub(crate) async fn transact(
     }
 }
 
+/// A single write that did not end in `Ok`.
+#[derive(Debug)]
+pub(crate) struct NotWritten {
+    pub(crate) error: WriteError,
+    /// Whether an attempt had no definite answer. If so, what made a condition false may be that attempt's own write.
+    pub(crate) open: bool,
+}
+
+/// Sends a single write until it is settled, or until `deadline`. As with [`transact`], an attempt without a definite
+/// answer is what is reported, unless a condition settles it.
+pub(crate) async fn write<'a>(
+    clock: &dyn Clock,
+    backoff: Backoff,
+    deadline: Deadline,
+    send: impl Fn() -> BoxFuture<'a, Result<(), WriteError>>,
+) -> Result<(), NotWritten> {
+    let mut open: Option<WriteError> = None;
+    let mut attempt = 0_u32;
+    loop {
+        let error = match send().await {
+            Ok(()) => return Ok(()),
+            Err(error @ WriteError::ConditionFailed(_)) => {
+                return Err(NotWritten { error, open: open.is_some() });
+            }
+            Err(error) => error,
+        };
+        let refused = matches!(error, WriteError::Refused { .. });
+        let worst = open.take().unwrap_or(error);
+        let unconfirmed = matches!(worst, WriteError::Unconfirmed { .. });
+        let wait = backoff.delay(attempt);
+        if refused || wait >= deadline.left(clock.now()) {
+            return Err(NotWritten { error: worst, open: unconfirmed });
+        }
+        open = unconfirmed.then_some(worst);
+        attempt = attempt.saturating_add(1);
+        tokio::time::sleep(wait).await;
+    }
+}
+
 /// Sends an idempotent update until it is confirmed, or until `deadline`.
 pub(crate) async fn update(
     store: &dyn Store,
@@ -90,17 +130,5 @@ pub(crate) async fn update(
     deadline: Deadline,
     update: &Update,
 ) -> Result<(), WriteError> {
-    let mut attempt = 0_u32;
-    loop {
-        let error = match store.update(update.clone()).await {
-            Err(error @ WriteError::Unconfirmed { .. }) => error,
-            settled => return settled,
-        };
-        let wait = backoff.delay(attempt);
-        if wait >= deadline.left(clock.now()) {
-            return Err(error);
-        }
-        attempt = attempt.saturating_add(1);
-        tokio::time::sleep(wait).await;
-    }
+    write(clock, backoff, deadline, || store.update(update.clone())).await.map_err(|failed| failed.error)
 }

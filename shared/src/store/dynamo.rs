@@ -1,4 +1,5 @@
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -16,13 +17,18 @@ use super::{CancelCode, CancelReason, Item, Store, StoreError, TransactError, Wr
 #[derive(Debug, Clone)]
 pub struct DynamoStore {
     client: Client,
+    /// For single conditional writes. An attempt that was applied and whose answer got lost makes the SDK's own next
+    /// attempt fail its condition; only who has seen the first one can tell that from somebody else's write.
+    one_attempt: Client,
 }
 
 impl DynamoStore {
-    /// Takes a configured client; share one HTTP client between all SDK clients of a function.
+    /// Takes a configured client; share one HTTP client between all SDK clients of a function. Its retries are used for
+    /// everything but [`put`](Store::put) and [`update`](Store::update), which are one attempt each.
     #[must_use]
     pub fn new(client: Client) -> Self {
-        Self { client }
+        let config = client.config().to_builder().retry_config(RetryConfig::disabled()).build();
+        Self { client, one_attempt: Client::from_conf(config) }
     }
 }
 
@@ -52,7 +58,7 @@ impl Store for DynamoStore {
     fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>> {
         Box::pin(async move {
             let call = self
-                .client
+                .one_attempt
                 .put_item()
                 .table_name(put.table_name)
                 .set_item(Some(put.item))
@@ -72,7 +78,7 @@ impl Store for DynamoStore {
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {
         Box::pin(async move {
             let call = self
-                .client
+                .one_attempt
                 .update_item()
                 .table_name(update.table_name)
                 .set_key(Some(update.key))
@@ -154,6 +160,8 @@ const NOT_NOW: &[&str] = &[
     "ThrottlingException",
     "RequestLimitExceeded",
     "LimitExceededException",
+    "TransactionConflictException",
+    "ReplicatedWriteConflictException",
     "AccessDeniedException",
     "UnrecognizedClientException",
     "ExpiredTokenException",
@@ -197,6 +205,7 @@ where
         "ValidationException" | "ItemCollectionSizeLimitExceededException" => {
             WriteError::Refused { code, source: error.into() }
         }
+        known if NOT_NOW.contains(&known) => WriteError::Throttled { code, source: error.into() },
         _ => WriteError::Unconfirmed { code, source: error.into() },
     }
 }

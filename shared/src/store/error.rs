@@ -130,7 +130,17 @@ pub enum WriteError {
         #[source]
         source: BoxError,
     },
-    /// Throttled, timed out or unreachable: it may or may not have been applied.
+    /// Throttled, in conflict with a transaction, or not allowed at present: nothing was written; a later call may
+    /// succeed.
+    #[error("DynamoDB did not take the write now ({code})")]
+    Throttled {
+        /// The service's error code.
+        code: String,
+        /// What the SDK said.
+        #[source]
+        source: BoxError,
+    },
+    /// No definite answer: a time-out, a lost connection or a 5xx. It may have been applied.
     #[error("DynamoDB did not confirm the write ({code})")]
     Unconfirmed {
         /// The service's error code, or `timeout`, `connection`, `response`.

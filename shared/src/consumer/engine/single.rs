@@ -36,7 +36,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                     };
                 }
                 WriteError::Refused { .. } => return permanent(&chain(&error)),
-                WriteError::Unconfirmed { .. } => {
+                WriteError::Throttled { .. } | WriteError::Unconfirmed { .. } => {
                     let wait = self.parts.backoff.delay(attempt);
                     if wait >= event.deadline.left(self.parts.clock.now()) {
                         return Tried::Verdict(Verdict::Transient(chain(&error)));

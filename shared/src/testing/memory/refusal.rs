@@ -86,7 +86,7 @@ impl From<Refusal> for WriteError {
     fn from(refusal: Refusal) -> Self {
         let code = refusal.code();
         match refusal.code {
-            Code::NoTable => Self::Unconfirmed { code, source: refusal.into() },
+            Code::NoTable => Self::Throttled { code, source: refusal.into() },
             _ => Self::Refused { code, source: refusal.into() },
         }
     }

@@ -51,7 +51,9 @@ pub enum WriteFault {
     Pass,
     /// The store behind carries it out; if it does, the answer is lost (`Unconfirmed`, code `timeout`).
     LostAnswer,
-    /// Nothing is carried out (`Unconfirmed`, code `ThrottlingException`).
+    /// Nothing is carried out, and the caller cannot know (`Unconfirmed`, code `timeout`).
+    Unknown,
+    /// `ThrottlingException`: nothing is carried out.
     Throttled,
     /// The condition was false; the item that was there.
     ConditionFailed(Option<Item>),
@@ -134,15 +136,15 @@ impl WriteFault {
         self,
         pass: impl Future<Output = Result<(), WriteError>>,
     ) -> Result<(), WriteError> {
-        let unconfirmed =
-            |code: &str| WriteError::Unconfirmed { code: code.to_owned(), source: Scripted.into() };
+        let unconfirmed = || WriteError::Unconfirmed { code: TIMEOUT.to_owned(), source: Scripted.into() };
         Err(match self {
             Self::Pass => return pass.await,
             Self::LostAnswer => {
                 pass.await?;
-                unconfirmed(TIMEOUT)
+                unconfirmed()
             }
-            Self::Throttled => unconfirmed(THROTTLED),
+            Self::Unknown => unconfirmed(),
+            Self::Throttled => WriteError::Throttled { code: THROTTLED.to_owned(), source: Scripted.into() },
             Self::ConditionFailed(item) => WriteError::ConditionFailed(item),
             Self::Refused => WriteError::Refused { code: INVALID.to_owned(), source: Scripted.into() },
         })
