@@ -7,8 +7,8 @@ use super::dispatch::{Routes, Typed};
 use super::engine::{Engine, Parts};
 use super::visibility::RetryDelay;
 use super::{Config, Visibility};
-use crate::effect::Outcome;
-use crate::event::Event;
+use crate::effect::{Outcome, UpsertNext};
+use crate::event::{Envelope, Event};
 use crate::inbox::{Retention, WindowTooShort};
 use crate::outbox::Outbox;
 use crate::quarantine::Quarantine;
@@ -53,6 +53,7 @@ impl Consumer<()> {
                 retention: Retention::default(),
                 version_grace: Duration::from_secs(3600),
                 packing: false,
+                on_unhandled: None,
                 clock: Arc::new(SystemClock),
                 ids: Arc::new(RandomIds),
                 backoff: Backoff::default(),
@@ -65,6 +66,7 @@ impl Consumer<()> {
             routes: Routes::new(),
             state: (),
             needs_inbox: false,
+            needs_every_event: false,
             wrong: None,
         }
     }
@@ -77,6 +79,7 @@ pub struct Builder<S> {
     routes: Routes<S>,
     state: S,
     needs_inbox: bool,
+    needs_every_event: bool,
     wrong: Option<BuildError>,
 }
 
@@ -104,6 +107,13 @@ pub enum BuildError {
         /// The sum and its parts.
         window: WindowTooShort,
     },
+    /// A handler returns [`UpsertNext`], and events of other types would leave gaps in the sequence.
+    #[error(
+        "consumer {0:?} has a handler that returns Upsert::next, but does not count the events that it has no handler \
+         for: every later event of their aggregate would wait for ever. Advance the item for them, with \
+         .on_unhandled(|envelope| envelope.sequence.map(|sequence| Upsert::next(…)))"
+    )]
+    NoUnhandled(String),
     /// Two handlers for one version of an event type.
     #[error("consumer {consumer:?} has two handlers for event type {event_type:?}, schema version {version}")]
     Twice {
@@ -192,12 +202,61 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         H: Handler<E, S, M>,
     {
         self.needs_inbox |= <H::Outcome as Outcome>::NEEDS_INBOX;
+        self.needs_every_event |= <H::Outcome as Outcome>::NEEDS_EVERY_EVENT;
         let versions = self.routes.entry(E::TYPE).or_default();
         if versions.insert(E::SCHEMA_VERSION, Box::new(Typed::<E, M, H>::new(handler))).is_some() {
             let consumer = self.parts.name.clone();
             self.wrong =
                 Some(BuildError::Twice { consumer, event_type: E::TYPE, version: E::SCHEMA_VERSION });
         }
+        self
+    }
+
+    /// Called for every event whose type has no handler: the item that has to advance, or `None` for an event that counts
+    /// for none. The event is unhandled in the end, but written first: it comes again if the write fails, or if an event
+    /// before it is missing. Needed where a handler returns [`UpsertNext`].
+    ///
+    /// A handled type in an unknown schema version is not passed here; it waits, and is quarantined as malformed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::{borrow::Cow, sync::Arc};
+    /// # use aws_sdk_dynamodb::types::AttributeValue;
+    /// # use oncebox::consumer::{Consumer, HandlerError};
+    /// # use oncebox::effect::{Reads, Upsert, UpsertNext};
+    /// # use oncebox::event::{Event, Message};
+    /// # use oncebox::store::{Item, Store};
+    /// # #[derive(serde::Serialize, serde::Deserialize)] struct Credited { account_id: String, cents: u64 }
+    /// # impl Event for Credited {
+    /// #     const TYPE: &'static str = "Credited";
+    /// #     const AGGREGATE_TYPE: &'static str = "Account";
+    /// #     fn aggregate_id(&self) -> Cow<'_, str> { Cow::Borrowed(&self.account_id) }
+    /// # }
+    /// fn next(account: &str, sequence: u64) -> UpsertNext {
+    ///     let key = Item::from([("account_id".to_owned(), AttributeValue::S(account.to_owned()))]);
+    ///     Upsert::next("balances", key, sequence)
+    /// }
+    ///
+    /// async fn credited(event: Message<Credited>, _reads: Reads) -> Result<UpsertNext, HandlerError> {
+    ///     let sequence = event.sequence().ok_or_else(|| HandlerError::permanent("the event has no sequence"))?;
+    ///     Ok(next(&event.account_id, sequence).add("cents", AttributeValue::N(event.cents.to_string())))
+    /// }
+    ///
+    /// # fn build(store: Arc<dyn Store>) -> Result<(), oncebox::consumer::BuildError> {
+    /// Consumer::builder("balances", store)
+    ///     .on(credited)
+    ///     .on_unhandled(|envelope| match (envelope.aggregate_type.as_str(), envelope.sequence) {
+    ///         ("Account", Some(sequence)) => Some(next(&envelope.aggregate_id, sequence)),
+    ///         _ => None,
+    ///     })
+    ///     .build()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn on_unhandled<F>(mut self, advance: F) -> Self
+    where
+        F: Fn(&Envelope) -> Option<UpsertNext> + Send + Sync + 'static,
+    {
+        self.parts.on_unhandled = Some(Box::new(advance));
         self
     }
 
@@ -251,6 +310,9 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         if self.needs_inbox && self.parts.inbox.is_none() {
             return Err(BuildError::NoInbox(name));
         }
+        if self.needs_every_event && self.parts.on_unhandled.is_none() {
+            return Err(BuildError::NoUnhandled(name));
+        }
         if self.needs_inbox {
             self.parts.retention.check().map_err(|window| BuildError::Window { consumer: name, window })?;
         }
@@ -270,6 +332,7 @@ impl Builder<()> {
             routes: Routes::new(),
             state,
             needs_inbox: false,
+            needs_every_event: false,
             wrong: self.wrong.or(late),
         }
     }

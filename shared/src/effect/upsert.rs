@@ -1,21 +1,27 @@
-use std::collections::HashMap;
+use aws_sdk_dynamodb::types::AttributeValue;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Update};
-
-use crate::event::EventKey;
+use super::UpsertNext;
+use super::expression::Expression;
+use super::single::{Guarded, Settled, Write};
+use super::stored::Stored;
+use super::values::{Values, check};
+use crate::event::Envelope;
 use crate::store::Item;
-
-/// Attribute that holds the version of the last applied event.
-const VERSION: &str = "version";
-/// Attribute that holds the key of the event which wrote that version.
-const EVENT_ID: &str = "event_id";
 
 /// An absolute write guarded by a version: naturally idempotent, one conditional `UpdateItem`, no inbox row.
 ///
-/// The item keeps the version in `version` and the event's key in `event_id`, so that the same event again is a
-/// duplicate, an older one is stale, and another event with the same version is permanent.
+/// The item keeps the version in `version` and the event's key in `event_id` ([`names`](super::names)), so that the
+/// same event again is a duplicate, an older one is stale, and another event with the same version is permanent.
 ///
-/// Only for absolute values ("status is RESERVED"). A relative change (`ADD`) needs [`Effects`](super::Effects).
+/// It is for absolute values ("status is RESERVED") of which each event carries all: an older event that comes late is
+/// not applied at all. Where events carry parts, or changes, use [`Upsert::next`] or [`Effects`](super::Effects).
+///
+/// An item without `version` counts as one that no event has written: the write adds to it, and leaves its other
+/// attributes alone. An item with a `version` but no `event_id` counts versions of its own, which say nothing about
+/// events: the event is permanent. So whoever backfills versions writes both.
+///
+/// The guard lasts as long as the item and these two attributes. Other code may update the item, but not replace it;
+/// an item that was deleted has forgotten its events.
 ///
 /// # Examples
 /// ```
@@ -32,111 +38,39 @@ pub struct Upsert {
     table: String,
     key: Item,
     version: u64,
-    values: Vec<(String, AttributeValue)>,
-}
-
-/// What an upsert that did not write means.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    Duplicate,
-    Stale,
-    Conflict {
-        version: u64,
-    },
-    /// The condition failed and nothing was there to explain it: somebody removed the item in between.
-    Vanished,
+    values: Values,
 }
 
 impl Upsert {
-    /// Writes when the item is absent or its version is older than `version`.
+    /// Writes when the item is absent or its version is older than `version`. Every `u64` is a version, 0 too; holes do
+    /// not matter.
     pub fn if_newer(table: impl Into<String>, key: Item, version: u64) -> Self {
-        Self { table: table.into(), key, version, values: Vec::new() }
+        Self { table: table.into(), key, version, values: Values::default() }
     }
 
-    /// Sets an attribute. `version`, `event_id` and the key's attributes are not for setting: DynamoDB refuses a
-    /// write that sets one attribute twice, and the event becomes permanent.
+    /// Writes when `sequence` is the one after the item's: see [`UpsertNext`].
+    pub fn next(table: impl Into<String>, key: Item, sequence: u64) -> UpsertNext {
+        UpsertNext::new(table.into(), key, sequence)
+    }
+
+    /// Sets an attribute. `version`, `event_id` and the key's attributes are not for setting, and none is set twice:
+    /// otherwise the event is permanent, before any call.
     pub fn set(mut self, name: impl Into<String>, value: AttributeValue) -> Self {
-        self.values.push((name.into(), value));
+        self.values.push(name, value);
         self
     }
-
-    /// The table.
-    pub(crate) fn table(&self) -> &str {
-        &self.table
-    }
-
-    pub(crate) fn update(&self, event: &EventKey) -> Result<Update, aws_sdk_dynamodb::error::BuildError> {
-        let mut names = HashMap::from([
-            ("#version".to_owned(), VERSION.to_owned()),
-            ("#event".to_owned(), EVENT_ID.to_owned()),
-        ]);
-        let mut values = HashMap::from([
-            (":version".to_owned(), AttributeValue::N(self.version.to_string())),
-            (":event".to_owned(), AttributeValue::S(event.as_str().to_owned())),
-        ]);
-        let mut set = "SET #version = :version, #event = :event".to_owned();
-        for (index, (name, value)) in self.values.iter().enumerate() {
-            set.push_str(&format!(", #v{index} = :v{index}"));
-            names.insert(format!("#v{index}"), name.clone());
-            values.insert(format!(":v{index}"), value.clone());
-        }
-        Update::builder()
-            .table_name(&self.table)
-            .set_key(Some(self.key.clone()))
-            .update_expression(set)
-            .condition_expression("attribute_not_exists(#version) OR #version < :version")
-            .set_expression_attribute_names(Some(names))
-            .set_expression_attribute_values(Some(values))
-            .build()
-    }
-
-    /// Reads the item that stood in the way.
-    pub(crate) fn settle(&self, old: Option<&Item>, event: &EventKey) -> Settled {
-        let Some(stored) = old.and_then(|item| item.get(VERSION)).and_then(number) else {
-            return Settled::Vanished;
-        };
-        let same_event = old
-            .and_then(|item| item.get(EVENT_ID))
-            .and_then(|value| value.as_s().ok())
-            .is_some_and(|id| id == event.as_str());
-        if same_event {
-            Settled::Duplicate
-        } else if stored > self.version {
-            Settled::Stale
-        } else if stored == self.version {
-            Settled::Conflict { version: stored }
-        } else {
-            Settled::Vanished
-        }
-    }
 }
 
-fn number(value: &AttributeValue) -> Option<u64> {
-    value.as_n().ok().and_then(|text| text.parse().ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(id: &str) -> EventKey {
-        EventKey::of("/test", id)
+impl Guarded for Upsert {
+    fn write(&self, event: &Envelope) -> Result<Write, String> {
+        check(&self.table, &self.key, &[&self.values])?;
+        let expression = Expression::new(self.version, event)
+            .set(&self.values)
+            .only_if("attribute_not_exists(#version) OR (#version < :version AND attribute_exists(#event))");
+        expression.update(&self.table, &self.key).map(Write::Update)
     }
 
-    fn stored(version: u64, event: &str) -> Item {
-        Item::from([
-            (VERSION.to_owned(), AttributeValue::N(version.to_string())),
-            (EVENT_ID.to_owned(), AttributeValue::S(key(event).as_str().to_owned())),
-        ])
-    }
-
-    #[test]
-    fn what_stands_in_the_way_decides() {
-        let upsert = Upsert::if_newer("t", Item::new(), 2);
-        assert_eq!(upsert.settle(Some(&stored(3, "c")), &key("b")), Settled::Stale);
-        assert_eq!(upsert.settle(Some(&stored(2, "b")), &key("b")), Settled::Duplicate);
-        assert_eq!(upsert.settle(Some(&stored(2, "x")), &key("b")), Settled::Conflict { version: 2 });
-        assert_eq!(upsert.settle(None, &key("b")), Settled::Vanished);
-        assert_eq!(upsert.settle(Some(&Item::new()), &key("b")), Settled::Vanished);
+    fn settle(&self, old: Option<&Item>, event: &Envelope) -> Settled {
+        Stored::read(old).settle(&self.table, self.version, event)
     }
 }

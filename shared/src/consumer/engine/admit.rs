@@ -5,7 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::single::Advance;
 use super::{Admitted, Engine};
+use crate::consumer::dispatch::Prepared;
 use crate::consumer::{Record, Verdict};
 use crate::event::{Envelope, Malformed};
 use crate::time::Deadline;
@@ -23,7 +25,9 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         deadline: Deadline,
     ) -> Result<Admitted<'a, S>, Verdict> {
         let Some(versions) = self.routes.get(envelope.event_type.as_str()) else {
-            return Err(Verdict::Unhandled);
+            let on_unhandled = self.parts.on_unhandled.as_ref().ok_or(Verdict::Unhandled)?;
+            let advance = Box::new(Advance { on_unhandled, envelope });
+            return Ok(self.admitted(record, envelope, advance, now, deadline));
         };
         let born = born_at(envelope).map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
         let age = born.and_then(|born| Duration::try_from(now.duration_since(born)).ok()).unwrap_or_default();
@@ -42,19 +46,29 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                  was applied is not known here, so find out from the data before applying it by hand"
             )));
         }
-        let attempt = record.receive_count;
         let prepared = route
-            .prepare(envelope.clone(), now, attempt)
+            .prepare(envelope.clone(), now, record.receive_count)
             .map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
-        Ok(Admitted {
+        Ok(self.admitted(record, envelope, prepared, now, deadline))
+    }
+
+    fn admitted<'a>(
+        &self,
+        record: &'a Record<'_>,
+        envelope: &'a Envelope,
+        prepared: Box<dyn Prepared<S> + 'a>,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Admitted<'a, S> {
+        Admitted {
             envelope,
             prepared,
             now,
             deadline,
-            attempt,
+            attempt: record.receive_count,
             #[cfg(feature = "fault-injection")]
             receipt: record.receipt_handle.as_deref(),
-        })
+        }
     }
 
     /// During a rollout a producer may be ahead of its consumers for a while.

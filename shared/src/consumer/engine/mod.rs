@@ -13,6 +13,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 
 pub(super) use self::commit::Built;
+pub(super) use self::single::OnUnhandled;
 use super::dispatch::{Prepared, Routes};
 use super::visibility::RetryDelay;
 use super::{HandlerError, Verdict};
@@ -37,6 +38,7 @@ pub(super) struct Parts {
     pub(super) retention: Retention,
     pub(super) version_grace: Duration,
     pub(super) packing: bool,
+    pub(super) on_unhandled: Option<OnUnhandled>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) backoff: Backoff,
@@ -111,7 +113,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                     Ok(built) => self.commit(built, event).await,
                     Err(verdict) => return verdict,
                 },
-                Ok(Work::Upsert(upsert)) => self.upsert(upsert, event).await,
+                Ok(Work::Single(single)) => self.single(&single, event).await,
+                Ok(Work::Unhandled(advance)) => self.unhandled(advance.as_ref(), event).await,
                 Err(verdict) => return verdict,
             };
             match tried {
