@@ -15,4 +15,6 @@ mod consumer_responses;
 mod handler_shapes;
 mod producer;
 mod relay;
+mod relay_order;
 mod transaction;
+mod write_checks;

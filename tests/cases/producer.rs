@@ -137,8 +137,12 @@ async fn c28_what_dynamodb_would_refuse_is_refused_before_the_call_with_the_coun
     let error = shop.outbox.commit(heavy).await.unwrap_err();
     assert!(matches!(error, CommitError::Limit(LimitError::Transaction { actions: 60, .. })), "{error}");
 
-    let huge = Paid { account: "a".into(), mode: "x".repeat(410_000) };
-    let error = shop.outbox.commit(Transaction::new().emit(huge)).await.unwrap_err();
+    let large = Put::builder()
+        .table_name("accounts")
+        .set_item(Some(item([("id", text("b")), ("blob", text("x".repeat(410_000)))])))
+        .build()
+        .unwrap();
+    let error = shop.outbox.commit(Transaction::new().put(large).emit(paid())).await.unwrap_err();
     assert!(matches!(error, CommitError::Limit(LimitError::Item { index: 0, .. })), "{error}");
     assert!(shop.store.calls().is_empty());
 }

@@ -6,6 +6,8 @@
 mod domain;
 #[cfg(feature = "fault-injection")]
 mod sabotage;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //! reservation and the event it leads to are one transaction.
 
 mod domain;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use oncebox::config::{ConfigError, Reader};
 use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Effects, Reads};
 use oncebox::event::{Emit, Message};
-use oncebox::outbox::Outbox;
+use oncebox::outbox::{Outbox, Routes};
 use oncebox::store::{Item, Store};
 use order_events::{OrderLine, OrderPlaced, StockRejected, StockReserved};
 
@@ -28,6 +30,8 @@ pub struct Config {
     pub outbox_table: String,
     /// `STOCK_TABLE`.
     pub stock_table: String,
+    /// `ROUTES`, the relay's: what it could not publish is refused when it is written.
+    pub routes: Routes,
     /// `EVENT_SOURCE`: CloudEvents `source` of the emitted events.
     pub event_source: String,
 }
@@ -42,6 +46,7 @@ impl Config {
             consumer: consumer::Config::read(&mut reader),
             outbox_table: reader.text("OUTBOX_TABLE"),
             stock_table: reader.text("STOCK_TABLE"),
+            routes: reader.required("ROUTES").unwrap_or_default(),
             event_source: reader.text("EVENT_SOURCE"),
         };
         reader.finish(config)
@@ -57,7 +62,8 @@ pub fn consumer(
     store: Arc<dyn Store>,
     visibility: Arc<dyn Visibility>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
-    let outbox = Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str());
+    let outbox = Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str())
+        .routes(config.routes.clone());
     Consumer::builder(CONSUMER, store)
         .config(&config.consumer, visibility)
         .outbox(outbox)

@@ -10,12 +10,15 @@ mod config;
 mod domain;
 mod orders;
 mod problem;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use lambda_http::http::{Method, StatusCode, header};
 use lambda_http::{Body, Error, Request, Response};
 use oncebox::store::Store;
+use oncebox::time::{Clock, Ids};
 use serde_json::json;
 
 pub use config::Config;
@@ -37,6 +40,12 @@ impl Api {
     #[must_use]
     pub fn new(config: Config, store: Arc<dyn Store>) -> Self {
         Self { orders: Orders::new(config, store) }
+    }
+
+    /// Replaces the clock and the source of ids.
+    #[must_use]
+    pub fn with_time(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self { orders: self.orders.with_time(clock, ids) }
     }
 
     /// Answers one request.

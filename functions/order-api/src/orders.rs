@@ -21,6 +21,8 @@ pub(crate) struct Orders {
     config: Config,
     store: Arc<dyn Store>,
     outbox: Outbox,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
 }
 
 /// An order as the API shows it.
@@ -38,15 +40,21 @@ pub(crate) struct Shown {
 impl Orders {
     pub(crate) fn new(config: Config, store: Arc<dyn Store>) -> Self {
         let outbox =
-            Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str());
-        Self { config, store, outbox }
+            Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str())
+                .routes(config.routes.clone());
+        Self { config, store, outbox, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) }
+    }
+
+    pub(crate) fn with_time(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        let outbox = self.outbox.with_time(Arc::clone(&clock), Arc::clone(&ids));
+        Self { outbox, clock, ids, ..self }
     }
 
     /// Writes the order and its event, and answers the order's id.
     pub(crate) async fn place(&self, order: NewOrder) -> Result<String, Problem> {
-        let now = SystemClock.now();
+        let now = self.clock.now();
         let line = OrderLine {
-            order_id: RandomIds.fresh(now).to_string(),
+            order_id: self.ids.fresh(now).to_string(),
             account_id: order.account_id,
             sku: order.sku,
             quantity: order.quantity,

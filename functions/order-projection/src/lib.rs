@@ -1,6 +1,9 @@
 //! Keeps the status of each order: an absolute write guarded by the order's version. Naturally idempotent, so it needs
 //! no inbox; events may come late, twice or out of order.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::AttributeValue;

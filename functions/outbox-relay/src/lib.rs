@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use oncebox::config::{ConfigError, Reader};
+use oncebox::quarantine::Quarantine;
 use oncebox::relay::{Publisher, Relay, Routes};
 use oncebox::store::Store;
 
@@ -11,7 +12,9 @@ use oncebox::store::Store;
 pub struct Config {
     /// `OUTBOX_TABLE`.
     pub outbox_table: String,
-    /// `ROUTES`: a JSON object from aggregate type to a list of topic ARNs and queue URLs.
+    /// `QUARANTINE_TABLE`.
+    pub quarantine_table: String,
+    /// `ROUTES`: a JSON object from route to a list of topic ARNs and queue URLs.
     pub routes: Routes,
 }
 
@@ -23,6 +26,7 @@ impl Config {
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
         let config = Self {
             outbox_table: reader.text("OUTBOX_TABLE"),
+            quarantine_table: reader.text("QUARANTINE_TABLE"),
             routes: reader.required("ROUTES").unwrap_or_default(),
         };
         reader.finish(config)
@@ -31,5 +35,6 @@ impl Config {
 
 /// The relay, ready to serve.
 pub fn relay(config: Config, store: Arc<dyn Store>, publisher: Arc<dyn Publisher>) -> Relay {
-    Relay::new(store, publisher, config.outbox_table, config.routes)
+    let quarantine = Quarantine::new(Arc::clone(&store), config.quarantine_table);
+    Relay::new(store, publisher, config.outbox_table, config.routes).quarantine(quarantine)
 }

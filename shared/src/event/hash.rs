@@ -27,6 +27,11 @@ impl BodyHash {
     }
 }
 
+/// SHA-256 in lower-case hex.
+pub(crate) fn sha256_hex(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 impl fmt::Display for BodyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -1,6 +1,5 @@
 use std::fmt;
 
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// The id of an event that this system minted: a UUID v7 in lower case with hyphens.
@@ -88,6 +87,5 @@ pub(crate) fn bounded(key: String) -> String {
     if key.len() <= MAX {
         return key;
     }
-    let hash: String = Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hash}")
+    format!("sha256:{}", super::sha256_hex(&key))
 }

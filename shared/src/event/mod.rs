@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 pub use emit::{Emit, EmitError};
 pub use envelope::{Cause, Envelope, Malformed};
 pub use hash::BodyHash;
+pub(crate) use hash::sha256_hex;
 pub(crate) use id::bounded;
 pub use id::{EventId, EventKey};
 pub use message::Message;

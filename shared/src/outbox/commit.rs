@@ -4,7 +4,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use jiff::Timestamp;
 
-use super::{LimitError, Row, RowError, Transaction, limits};
+use super::{Destination, LimitError, Routes, Row, RowError, Transaction, deliverable, limits};
 use crate::event::{Emit, EventId};
 use crate::retry::{self, Backoff};
 use crate::store::{CancelCode, CancelReason, Item, Store, TransactError};
@@ -43,6 +43,7 @@ pub struct Outbox {
     table: Arc<str>,
     source: Arc<str>,
     region: Option<Arc<str>>,
+    routes: Option<Arc<Routes>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     backoff: Backoff,
@@ -113,6 +114,7 @@ impl Outbox {
             table: table.into(),
             source: source.into(),
             region: None,
+            routes: None,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             backoff: Backoff::default(),
@@ -124,6 +126,14 @@ impl Outbox {
     #[must_use]
     pub fn region(mut self, region: impl Into<Arc<str>>) -> Self {
         self.region = Some(region.into());
+        self
+    }
+
+    /// States the relay's routes, so that an event without one, or one that a destination would refuse, is refused when
+    /// it is written. Without routes, every event is held to the 256 KiB of an SNS topic.
+    #[must_use]
+    pub fn routes(mut self, routes: Routes) -> Self {
+        self.routes = Some(Arc::new(routes));
         self
     }
 
@@ -157,6 +167,9 @@ impl Outbox {
         let mut event_ids = Vec::with_capacity(events);
         for emit in emits {
             let id = EventId::new(self.ids.fresh(now));
+            if event_ids.contains(&id) {
+                return Err(RowError::IdTwice(id.to_string()).into());
+            }
             event_ids.push(id);
             actions.push(self.row_action(emit, id, now)?);
         }
@@ -186,6 +199,11 @@ impl Outbox {
         now: Timestamp,
     ) -> Result<TransactWriteItem, RowError> {
         let row = Row::freeze(emit, id, &self.source, self.region.as_deref(), now)?;
+        match self.routes.as_deref().map(|routes| routes.of(&row.route, &row.event_type)) {
+            Some(Some(destinations)) => deliverable::check(&row, destinations)?,
+            Some(None) => return Err(RowError::NoRoute { event_type: row.event_type, route: row.route }),
+            None => deliverable::check(&row, &[Destination::any_topic()])?,
+        }
         Ok(TransactWriteItem::builder().put(row.put(&self.table)?).build())
     }
 

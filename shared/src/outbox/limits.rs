@@ -30,6 +30,18 @@ pub enum LimitError {
         /// `", 1 inbox key"`, or empty for a producer.
         inbox: &'static str,
     },
+    /// Two actions on one item.
+    #[error(
+        "actions {first} and {second} are on one item of table {table:?}, and DynamoDB takes one action an item; put both changes into one update, a condition too"
+    )]
+    SameItem {
+        /// Position of the first, from 0.
+        first: usize,
+        /// Position of the second.
+        second: usize,
+        /// Their table.
+        table: String,
+    },
     /// More than 4 MB.
     #[error(
         "about {bytes} bytes in {actions} actions are more than the {MAX_TRANSACTION_BYTES} that DynamoDB takes in one transaction; put large data elsewhere and emit a reference to it"
@@ -68,6 +80,7 @@ pub(crate) fn check(actions: &[TransactWriteItem], events: usize, inbox: bool) -
             inbox: if inbox { ", 1 inbox key" } else { "" },
         });
     }
+    same_item(actions)?;
     let mut total = 0_usize;
     for (index, action) in actions.iter().enumerate() {
         let bytes = action_bytes(action);
@@ -82,6 +95,49 @@ pub(crate) fn check(actions: &[TransactWriteItem], events: usize, inbox: bool) -
         return Err(LimitError::Transaction { bytes: total, actions: actions.len() });
     }
     Ok(())
+}
+
+/// DynamoDB refuses two actions on one item. A put states no key, so two puts can be told to be on one item only where
+/// another action on their table names the key's attributes.
+fn same_item(actions: &[TransactWriteItem]) -> Result<(), LimitError> {
+    let places: Vec<(usize, &str, &Item, bool)> = actions.iter().enumerate().filter_map(place_of).collect();
+    for (position, (second, table, item, keyed)) in places.iter().enumerate() {
+        for (first, other_table, other, other_keyed) in places.iter().take(position) {
+            let same = table == other_table
+                && match (keyed, other_keyed) {
+                    (true, _) => within(item, other),
+                    (false, true) => within(other, item),
+                    (false, false) => {
+                        let key = places.iter().find(|(_, known, _, keyed)| *keyed && known == table);
+                        match key {
+                            Some((_, _, key, _)) => key.keys().all(|name| item.get(name) == other.get(name)),
+                            None => item == other,
+                        }
+                    }
+                };
+            if same {
+                return Err(LimitError::SameItem {
+                    first: *first,
+                    second: *second,
+                    table: (*table).to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn place_of((index, action): (usize, &TransactWriteItem)) -> Option<(usize, &str, &Item, bool)> {
+    None.or_else(|| action.put.as_ref().map(|put| (index, &*put.table_name, &put.item, false)))
+        .or_else(|| action.update.as_ref().map(|update| (index, &*update.table_name, &update.key, true)))
+        .or_else(|| action.delete.as_ref().map(|delete| (index, &*delete.table_name, &delete.key, true)))
+        .or_else(|| {
+            action.condition_check.as_ref().map(|check| (index, &*check.table_name, &check.key, true))
+        })
+}
+
+fn within(key: &Item, item: &Item) -> bool {
+    key.iter().all(|(name, value)| item.get(name) == Some(value))
 }
 
 /// Item sizes as DynamoDB counts them ("DynamoDB item sizes and formats"): names and values in UTF-8.

@@ -58,6 +58,43 @@ pub enum RowError {
     /// The event itself.
     #[error(transparent)]
     Event(#[from] EmitError),
+    /// No route of the outbox fits the event.
+    #[error("{event_type} has no route: the outbox knows none for {route:?}, and no default \"*\"")]
+    NoRoute {
+        /// The event type.
+        event_type: String,
+        /// The route that was looked for.
+        route: String,
+    },
+    /// A destination would refuse the message for its size.
+    #[error(
+        "{event_type} has {bytes} bytes with its attributes, more than the {max} that {destination} takes; put large data elsewhere and emit a reference to it, or allow more there (a topic's MaximumMessageSize, up to 1 MiB) and state it in the routes as max_bytes"
+    )]
+    TooLarge {
+        /// The event type.
+        event_type: String,
+        /// Bytes of the message, attributes included.
+        bytes: usize,
+        /// Bytes that the destination takes.
+        max: usize,
+        /// The destination.
+        destination: String,
+    },
+    /// SQS would refuse the message for a character.
+    #[error(
+        "the {place} of {event_type} has the character U+{code:04X}, which SQS refuses; leave it out, or escape it in the JSON (\\u{code:04x})"
+    )]
+    Character {
+        /// The event type.
+        event_type: String,
+        /// Where it stands.
+        place: &'static str,
+        /// The character.
+        code: u32,
+    },
+    /// Two events of one transaction have the same id.
+    #[error("event {0} stands twice in the transaction")]
+    IdTwice(String),
     /// The envelope could not be written as JSON.
     #[error("the envelope of {0} cannot be written as JSON")]
     Envelope(String, #[source] serde_json::Error),
@@ -90,6 +127,12 @@ impl Row {
             region: region.map(str::to_owned),
             created_at: now.as_millisecond(),
         })
+    }
+
+    /// The aggregate's type: what stands before the first `#` of the key.
+    #[must_use]
+    pub fn aggregate_type(&self) -> &str {
+        self.pk.split('#').next().unwrap_or_default()
     }
 
     /// The row's key in the outbox table.

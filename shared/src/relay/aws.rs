@@ -5,7 +5,7 @@ use aws_sdk_sns::types::{MessageAttributeValue as SnsAttribute, PublishBatchRequ
 use aws_sdk_sqs::types::{MessageAttributeValue as SqsAttribute, SendMessageBatchRequestEntry};
 use futures::future::BoxFuture;
 
-use super::{Destination, Outgoing, PublishError, Publisher};
+use super::{Destination, Kind, Outgoing, PublishError, Publisher};
 
 /// [`Publisher`] over the AWS SDK.
 #[derive(Debug, Clone)]
@@ -58,10 +58,10 @@ impl Publisher for AwsPublisher {
         entries: &'a [Outgoing],
     ) -> BoxFuture<'a, Vec<Result<(), PublishError>>> {
         Box::pin(async move {
-            let fifo = destination.is_fifo();
-            let answers = match destination {
-                Destination::Topic(arn) => self.to_topic(arn, fifo, entries).await,
-                Destination::Queue(url) => self.to_queue(url, fifo, entries).await,
+            let (name, fifo) = (destination.name(), destination.is_fifo());
+            let answers = match destination.kind() {
+                Kind::Topic => self.to_topic(name, fifo, entries).await,
+                Kind::Queue => self.to_queue(name, fifo, entries).await,
             };
             match answers {
                 Ok(answers) => by_position(answers, entries.len()),

@@ -1,35 +1,48 @@
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use futures::stream::{self, StreamExt};
+use futures::stream::{self as streams, StreamExt};
 
-use super::publish::{Outgoing, into_calls};
-use super::stream::{self as stream_records, StreamRecord};
-use super::{Destination, Publisher, Routes};
+use super::keeper::Keeper;
+use super::progress::{Next, Progress};
+use super::report::{self, Counts};
+use super::send::Sender;
+use super::stream::{self, Ignored, StreamRecord};
+use super::{Publisher, Routes};
 use crate::outbox::Row;
+use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
-use crate::store::{Item, Store};
-use crate::telemetry::chain;
-use crate::time::{Clock, Deadline, SystemClock};
+use crate::store::Store;
+use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
 
-/// Calls to destinations in flight at once.
-const CONCURRENT_CALLS: usize = 8;
-/// Keys that `BatchWriteItem` takes in one call.
-const MAX_DELETES: usize = 25;
+/// Reads in flight at once.
+const CONCURRENT_READS: usize = 8;
 
 /// Publishes what an outbox table's stream brings, then deletes the rows.
 ///
 /// A row is published before it is deleted: dying in between costs a second publish with the same event id, never a
-/// loss.
+/// loss. Rows of one aggregate reach a FIFO destination in order; standard destinations keep none.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// use oncebox::quarantine::Quarantine;
+/// use oncebox::relay::{Publisher, Relay, Routes};
+/// use oncebox::store::Store;
+///
+/// fn relay(store: Arc<dyn Store>, publisher: Arc<dyn Publisher>, routes: Routes) -> Relay {
+///     let quarantine = Quarantine::new(Arc::clone(&store), "quarantine");
+///     Relay::new(store, publisher, "outbox", routes).quarantine(quarantine)
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Relay {
-    store: Arc<dyn Store>,
-    publisher: Arc<dyn Publisher>,
-    table: String,
-    routes: Routes,
-    pub(super) clock: Arc<dyn Clock>,
-    backoff: Backoff,
+    pub(super) sender: Sender,
+    pub(super) keeper: Keeper,
+    pub(super) routes: Routes,
+    grace: Duration,
+    margin: Duration,
 }
 
 /// An invocation that fails as a whole, so that the batch comes again.
@@ -58,24 +71,60 @@ impl Relay {
     pub fn new(
         store: Arc<dyn Store>,
         publisher: Arc<dyn Publisher>,
-        table: impl Into<String>,
+        table: impl Into<Arc<str>>,
         routes: Routes,
     ) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let backoff = Backoff::default();
         Self {
-            store,
-            publisher,
-            table: table.into(),
+            sender: Sender {
+                publisher,
+                clock: Arc::clone(&clock),
+                backoff,
+                seen: super::seen::Seen::default(),
+            },
+            keeper: Keeper {
+                store,
+                table: table.into(),
+                quarantine: None,
+                owner: "outbox-relay".into(),
+                clock,
+                ids: Arc::new(RandomIds),
+                backoff,
+            },
             routes,
-            clock: Arc::new(SystemClock),
-            backoff: Backoff::default(),
+            grace: Duration::from_secs(300),
+            margin: Duration::from_millis(500),
         }
     }
 
-    /// Replaces the clock.
+    /// Where rows go that a destination refuses for good. Without it they stay in the outbox and hold their shard until
+    /// the mapping gives up on them.
     #[must_use]
-    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn quarantine(mut self, quarantine: Quarantine) -> Self {
+        self.keeper.quarantine = Some(quarantine);
         self
+    }
+
+    /// The sweeper's grace period, default 5 min: a stream record that is older is looked up first, since the sweeper
+    /// may have published its row.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Replaces the clock and the source of ids.
+    #[must_use]
+    pub fn with_time(mut self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        self.sender.clock = Arc::clone(&clock);
+        self.keeper.clock = clock;
+        self.keeper.ids = ids;
+        self
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        self.keeper.clock.as_ref()
     }
 
     /// Handles one Lambda invocation. The answer names at most one record: the one with the lowest position that has
@@ -88,111 +137,95 @@ impl Relay {
         event: &str,
         deadline: Deadline,
     ) -> Result<DynamoDbEventResponse, InvocationError> {
-        let records = stream_records::split(event).map_err(InvocationError::NotABatch)?;
-        let mut settled: Vec<Settled> = Vec::with_capacity(records.len());
-        let mut rows: Vec<(usize, &Row, &[Destination])> = Vec::new();
-        let mut ignored = 0_usize;
-        for (index, record) in records.iter().enumerate() {
-            settled.push(match &record.content {
-                Ok(Ok(row)) => match self.routes.of(&row.route) {
-                    Some(destinations) => {
-                        rows.push((index, row, destinations));
-                        Ok(())
-                    }
-                    None => Err(format!("route {:?} of event {} has no destination", row.route, row.sk)),
-                },
-                Ok(Err(_ignored)) => {
-                    ignored += 1;
-                    Ok(())
+        let records = stream::split(event).map_err(InvocationError::NotABatch)?;
+        let mut counts = Counts { records: records.len(), ..Counts::default() };
+        let mut settled: Vec<Settled> = vec![Ok(()); records.len()];
+        let mut rows: Vec<(usize, Progress<'_>)> = Vec::new();
+        let candidates = records.iter().enumerate().filter_map(|(index, record)| match &record.content {
+            Ok(Ok(row)) => Some((index, row)),
+            Ok(Err(ignored)) => {
+                match ignored {
+                    Ignored::NotAnInsert => counts.not_inserts += 1,
+                    Ignored::OtherRegion => counts.other_region += 1,
                 }
-                Err(misconfigured) => Err(misconfigured.to_string()),
-            });
-        }
-        let mut published = 0_usize;
-        let mut done = Vec::with_capacity(rows.len());
-        for (index, outcome) in self.publish(&rows).await {
-            if let (Ok(()), Some(Ok(Ok(row)))) = (&outcome, records.get(index).map(|record| &record.content))
-            {
-                published += 1;
-                done.push(row.key());
+                None
             }
-            if let Some(slot) = settled.get_mut(index) {
-                *slot = outcome;
+            Err(misconfigured) => {
+                if let Some(slot) = settled.get_mut(index) {
+                    *slot = Err(misconfigured.to_string());
+                }
+                None
+            }
+        });
+        let candidates: Vec<_> = candidates.collect();
+        let present = self.present(&candidates).await;
+        for ((index, row), present) in candidates.into_iter().zip(present) {
+            match self.routes.of(&row.route, &row.event_type) {
+                _ if !present => counts.gone += 1,
+                Some(destinations) => rows.push((index, Progress::new(row, destinations))),
+                None => {
+                    if let Some(slot) = settled.get_mut(index) {
+                        *slot = Err(format!("route {:?} of event {} has no destination", row.route, row.sk));
+                    }
+                }
             }
         }
+        let (indices, mut rows): (Vec<usize>, Vec<Progress<'_>>) = rows.into_iter().unzip();
+        self.sender.send(&mut rows, &self.keeper, deadline.less(self.margin)).await;
         crate::fault::point("relay-after-publish");
-        self.delete(done, deadline).await;
-        let failed = settled.iter().filter(|settled| settled.is_err()).count();
-        tracing::info!(records = records.len(), published, ignored, failed, "relay done");
+        self.finish(&rows, &mut counts, deadline, |place, reason| {
+            if let Some(slot) = indices.get(place).and_then(|index| settled.get_mut(*index)) {
+                *slot = Err(reason);
+            }
+        })
+        .await;
+        counts.failed = settled.iter().filter(|settled| settled.is_err()).count();
+        report::done(&counts);
         respond(&records, &settled)
     }
 
-    /// Sends every row to each of its destinations. A row counts when all have accepted it.
-    async fn publish(&self, rows: &[(usize, &Row, &[Destination])]) -> Vec<(usize, Settled)> {
-        let mut by_destination: HashMap<&Destination, Vec<(usize, &Row)>> = HashMap::new();
-        for (position, (_, row, destinations)) in rows.iter().enumerate() {
-            for destination in *destinations {
-                by_destination.entry(destination).or_default().push((position, row));
-            }
-        }
-        let mut calls = Vec::new();
-        for (destination, rows) in by_destination {
-            let entries: Vec<Outgoing> = rows.iter().map(|(_, row)| Outgoing::of(row)).collect();
-            let sizes: Vec<usize> = entries.iter().map(Outgoing::bytes).collect();
-            let mut entries = rows.into_iter().map(|(position, _)| position).zip(entries);
-            for range in into_calls(destination, &sizes) {
-                let (positions, entries): (Vec<_>, Vec<_>) = entries.by_ref().take(range.len()).unzip();
-                calls.push((destination, positions, entries));
-            }
-        }
-        let mut outcomes: Vec<(usize, Settled)> = rows.iter().map(|(index, ..)| (*index, Ok(()))).collect();
-        let mut running = stream::iter(calls)
-            .map(|(destination, positions, entries)| async move {
-                let results = self.publisher.publish(destination, &entries).await;
-                (destination, positions, results)
-            })
-            .buffer_unordered(CONCURRENT_CALLS);
-        while let Some((destination, positions, results)) = running.next().await {
-            for (at, position) in positions.into_iter().enumerate() {
-                let problem = match results.get(at) {
-                    Some(Ok(())) => continue,
-                    Some(Err(error)) => error.to_string(),
-                    None => "no result".to_owned(),
-                };
-                if let Some((_, outcome)) = outcomes.get_mut(position) {
-                    *outcome = Err(format!("{destination}: {problem}"));
+    /// Deletes what is published, quarantines what is refused, and tells of the rest.
+    pub(super) async fn finish(
+        &self,
+        rows: &[Progress<'_>],
+        counts: &mut Counts,
+        deadline: Deadline,
+        mut again: impl FnMut(usize, String),
+    ) {
+        let mut done = Vec::with_capacity(rows.len());
+        for (place, progress) in rows.iter().enumerate() {
+            match progress.next() {
+                Next::Finish => {
+                    counts.published += 1;
+                    report::lag(counts, progress.row, self.clock().now());
+                    done.push(progress.row.key());
                 }
+                Next::Quarantine if progress.gone => counts.quarantined += 1,
+                Next::Quarantine => {
+                    if self.keeper.quarantine_refused(progress, deadline).await {
+                        counts.quarantined += 1;
+                    } else {
+                        again(place, "refused, and not quarantined".to_owned());
+                    }
+                }
+                Next::Again(reason) => again(place, reason),
             }
         }
-        outcomes
+        self.keeper.delete(done, deadline).await;
     }
 
-    /// Deletes published rows. A row that stays costs a second publish, so a failure here is logged, not answered:
-    /// answering it would publish again for certain.
-    async fn delete(&self, keys: Vec<Item>, deadline: Deadline) {
-        let calls: Vec<Vec<Item>> = keys.chunks(MAX_DELETES).map(<[Item]>::to_vec).collect();
-        stream::iter(calls)
-            .for_each_concurrent(CONCURRENT_CALLS, |keys| self.delete_call(keys, deadline))
-            .await;
-    }
-
-    async fn delete_call(&self, mut keys: Vec<Item>, deadline: Deadline) {
-        for attempt in 0.. {
-            let problem = match self.store.delete_batch(&self.table, keys.clone()).await {
-                Ok(left) if left.is_empty() => return,
-                Ok(left) => {
-                    keys = left;
-                    "DynamoDB left some unprocessed".to_owned()
-                }
-                Err(error) => chain(&error),
-            };
-            let wait = self.backoff.delay(attempt);
-            if wait >= deadline.left(self.clock.now()) {
-                tracing::warn!(rows = keys.len(), reason = problem, "published rows were not deleted");
-                return;
+    /// Whether each row is still owed. Only late records are looked up: their rows may have been swept.
+    async fn present(&self, candidates: &[(usize, &Row)]) -> Vec<bool> {
+        let now = self.clock().now().as_millisecond();
+        let grace = i64::try_from(self.grace.as_millis()).unwrap_or(i64::MAX);
+        let reads = candidates.iter().map(|(_, row)| async move {
+            if now.saturating_sub(row.created_at) < grace {
+                return true;
             }
-            tokio::time::sleep(wait).await;
-        }
+            // A read that fails decides nothing: publishing again is the cheaper mistake.
+            !matches!(self.keeper.store.get(&self.keeper.table, row.key()).await, Ok(None))
+        });
+        streams::iter(reads).buffered(CONCURRENT_READS).collect().await
     }
 }
 
@@ -201,11 +234,8 @@ fn respond(records: &[StreamRecord], settled: &[Settled]) -> Result<DynamoDbEven
     let first =
         records.iter().zip(settled).find_map(|(record, settled)| Some((record, settled.as_ref().err()?)));
     if let Some((record, reason)) = first {
-        tracing::error!(
-            sequence_number = record.sequence_number.as_deref().unwrap_or(""),
-            reason,
-            "a stream record has to come again"
-        );
+        let sequence_number = record.sequence_number.as_deref().unwrap_or("");
+        tracing::error!(sequence_number, reason, "a stream record has to come again");
         match &record.sequence_number {
             Some(number) => {
                 // Never `None`: Lambda takes a null identifier for a failure of the whole batch.

@@ -2,15 +2,19 @@
 
 mod aws;
 mod batch;
+mod keeper;
+mod progress;
 mod publish;
 mod record;
-mod route;
+mod report;
+mod seen;
+mod send;
 mod serve;
 mod stream;
 
+pub use crate::outbox::{Destination, Kind, RouteError, Routes};
 pub use aws::AwsPublisher;
 pub use batch::{InvocationError, Relay};
 pub use publish::{Outgoing, PublishError, Publisher};
-pub use route::{Destination, RouteError, Routes};
 pub use serve::serve;
 pub use stream::{Ignored, Misconfigured, StreamRecord};

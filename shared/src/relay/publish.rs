@@ -3,14 +3,10 @@ use std::fmt::Debug;
 use futures::future::BoxFuture;
 
 use super::Destination;
-use crate::outbox::Row;
+use crate::outbox::{Row, deliverable};
 
 /// Entries that `PublishBatch` and `SendMessageBatch` take in one call.
 pub(super) const MAX_ENTRIES: usize = 10;
-/// Bytes of one `PublishBatch` call in all, attributes included; also the default bound of one SNS message.
-pub(super) const MAX_SNS_BYTES: usize = 256 * 1024;
-/// Bytes of one `SendMessageBatch` call in all, attributes included.
-pub(super) const MAX_SQS_BYTES: usize = 1024 * 1024;
 
 /// One message for one destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +17,7 @@ pub struct Outgoing {
     pub event_type: String,
     /// Message attribute `aggregate_type`, for filter policies.
     pub aggregate_type: String,
-    /// FIFO group: the aggregate (`pk` of the row).
+    /// FIFO message group: the aggregate (the row's `pk`), or the hash of it where a group id could not be that.
     pub group: String,
     /// FIFO deduplication id: the event id.
     pub event_id: String,
@@ -32,19 +28,10 @@ impl Outgoing {
         Self {
             body: row.body.clone(),
             event_type: row.event_type.clone(),
-            aggregate_type: row.pk.split('#').next().unwrap_or_default().to_owned(),
-            group: row.pk.clone(),
+            aggregate_type: row.aggregate_type().to_owned(),
+            group: deliverable::fifo_group(&row.pk),
             event_id: row.sk.clone(),
         }
-    }
-
-    /// Bytes that count against the destination's bound: the body, and name, type and value of each attribute.
-    pub(super) fn bytes(&self) -> usize {
-        let attributes = ["event_type", "String", "aggregate_type", "String"];
-        self.body.len()
-            + self.event_type.len()
-            + self.aggregate_type.len()
-            + attributes.iter().map(|text| text.len()).sum::<usize>()
     }
 }
 
@@ -70,13 +57,10 @@ pub trait Publisher: Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Vec<Result<(), PublishError>>>;
 }
 
-/// Cuts `entries` into calls by count and by bytes. An entry that is alone too large gets a call of its own, and the
-/// destination's refusal.
+/// Cuts entries of these sizes into calls, by count and by the bytes that the destination takes in one call, which are as
+/// many as in one message. An entry that is alone too large gets a call of its own, and the destination's refusal.
 pub(super) fn into_calls(destination: &Destination, sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
-    let max_bytes = match destination {
-        Destination::Topic(_) => MAX_SNS_BYTES,
-        Destination::Queue(_) => MAX_SQS_BYTES,
-    };
+    let max_bytes = destination.max_bytes();
     let mut calls = Vec::new();
     let (mut start, mut bytes) = (0, 0_usize);
     for (index, size) in sizes.iter().enumerate() {
@@ -99,7 +83,7 @@ mod tests {
 
     #[test]
     fn calls_are_cut_by_count_and_by_bytes() {
-        let topic = Destination::Topic("arn:aws:sns:::t".into());
+        let topic: Destination = "arn:aws:sns:::t".parse().unwrap();
         assert_eq!(into_calls(&topic, &[1; 23]), [0..10, 10..20, 20..23]);
         assert_eq!(into_calls(&topic, &[100_000, 100_000, 100_000]), [0..2, 2..3]);
         assert_eq!(into_calls(&topic, &[1, 300_000, 1]), [0..1, 1..2, 2..3]);

@@ -16,7 +16,7 @@ const UNSTATED: Duration = Duration::from_secs(30);
 pub async fn serve(relay: Relay) -> Result<(), lambda_runtime::Error> {
     let relay = &relay;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
-        let deadline = Deadline::from_context_millis(event.context.deadline, relay.clock.now(), UNSTATED);
+        let deadline = Deadline::from_context_millis(event.context.deadline, relay.clock().now(), UNSTATED);
         relay.handle(event.payload.get(), deadline).await
     }))
     .await

@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
@@ -15,13 +14,27 @@ pub struct MemoryPublisher {
 struct State {
     accepted: Vec<(Destination, Outgoing)>,
     calls: Vec<usize>,
-    refusals: VecDeque<(String, PublishError)>,
+    refusals: Vec<Refusal>,
+}
+
+#[derive(Debug)]
+struct Refusal {
+    event_id: String,
+    destination: Option<String>,
+    error: PublishError,
+    times: usize,
 }
 
 impl MemoryPublisher {
-    /// Refuses the next entry with this event id, once.
-    pub fn refuse(&self, event_id: &str, error: PublishError) {
-        self.lock().refusals.push_back((event_id.to_owned(), error));
+    /// Refuses the event at every destination, so many times in all.
+    pub fn refuse(&self, event_id: &str, error: PublishError, times: usize) {
+        self.refuse_at(event_id, None, error, times);
+    }
+
+    /// Refuses the event at one destination, or at every one, so many times.
+    pub fn refuse_at(&self, event_id: &str, destination: Option<&str>, error: PublishError, times: usize) {
+        let (event_id, destination) = (event_id.to_owned(), destination.map(str::to_owned));
+        self.lock().refusals.push(Refusal { event_id, destination, error, times });
     }
 
     /// What was accepted, in order.
@@ -52,9 +65,15 @@ impl Publisher for MemoryPublisher {
             state.calls.push(entries.len());
             let mut results = Vec::with_capacity(entries.len());
             for entry in entries {
-                let refusal = state.refusals.iter().position(|(id, _)| *id == entry.event_id);
-                match refusal.and_then(|at| state.refusals.remove(at)) {
-                    Some((_, error)) => results.push(Err(error)),
+                let refusal = state.refusals.iter_mut().find(|refusal| {
+                    let here = refusal.destination.as_deref().is_none_or(|name| name == destination.name());
+                    refusal.times > 0 && here && refusal.event_id == entry.event_id
+                });
+                match refusal {
+                    Some(refusal) => {
+                        refusal.times -= 1;
+                        results.push(Err(refusal.error.clone()));
+                    }
                     None => {
                         state.accepted.push((destination.clone(), entry.clone()));
                         results.push(Ok(()));
