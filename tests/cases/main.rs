@@ -16,5 +16,6 @@ mod handler_shapes;
 mod producer;
 mod relay;
 mod relay_order;
+mod sweeper;
 mod transaction;
 mod write_checks;

@@ -75,6 +75,23 @@ impl Stack {
         answer.json().await
     }
 
+    /// Switches the event source mappings of a function on or off.
+    ///
+    /// # Errors
+    /// When the emulator cannot be reached, or answers no JSON.
+    pub async fn switch_mappings(&self, function: &str, enabled: bool) -> Result<(), reqwest::Error> {
+        let endpoint = self.names.get("endpoint").and_then(Value::as_str).unwrap_or_default();
+        let all = format!("{endpoint}/2015-03-31/event-source-mappings");
+        let list = self.http.get(format!("{all}/?FunctionName={function}")).send().await?;
+        let list: Value = list.error_for_status()?.json().await?;
+        for mapping in list.get("EventSourceMappings").and_then(Value::as_array).into_iter().flatten() {
+            let id = mapping.get("UUID").and_then(Value::as_str).unwrap_or_default();
+            let change = json!({ "Enabled": enabled });
+            self.http.put(format!("{all}/{id}")).json(&change).send().await?.error_for_status()?;
+        }
+        Ok(())
+    }
+
     /// `POST /orders`, as API Gateway hands it over; answers status and body.
     ///
     /// # Errors

@@ -95,3 +95,37 @@ async fn what_is_no_order_is_a_problem_and_writes_nothing() {
     }
     assert!(stack.items("orders").await.is_empty() && stack.items("outbox").await.is_empty());
 }
+
+#[tokio::test]
+async fn with_the_stream_off_the_sweepers_alone_bring_the_rest() {
+    let stack = Stack::start(&["--parameter", "SweepGraceSeconds=0"]).unwrap();
+    seed(&stack).await;
+    let place = async || stack.post_order(&order("pen", 1)).await.unwrap();
+    place().await;
+    stack.switch_mappings("outbox-relay", false).await.unwrap();
+    for _ in 0..4 {
+        assert_eq!(place().await.0, 201);
+    }
+    let reserved = wait_for("5 reservations", Duration::from_secs(90), || async {
+        let sweep = async || stack.invoke("outbox-sweeper", &json!({})).await.unwrap();
+        tokio::join!(sweep(), sweep());
+        (number_in(&stack, "stock", ("sku", "pen"), "entries").await == 5
+            && stack.items("outbox").await.is_empty())
+        .then_some(())
+    });
+    reserved.await.unwrap();
+    // And the stream again, beside two sweepers.
+    stack.switch_mappings("outbox-relay", true).await.unwrap();
+    assert_eq!(place().await.0, 201);
+    wait_for("6 reservations and 6 postings", Duration::from_secs(90), || async {
+        let sweep = async || stack.invoke("outbox-sweeper", &json!({})).await.unwrap();
+        tokio::join!(sweep(), sweep());
+        let reserved = number_in(&stack, "stock", ("sku", "pen"), "entries").await;
+        let posted = number_in(&stack, "accounts", ("account_id", "a-1"), "entries").await;
+        ((reserved, posted) == (6, 6)).then_some(())
+    })
+    .await
+    .unwrap();
+    assert_eq!(number_in(&stack, "stock", ("sku", "pen"), "available").await, 4);
+    assert_eq!(number_in(&stack, "accounts", ("account_id", "a-1"), "balance_cents").await, 7_000);
+}

@@ -10,5 +10,6 @@ mod transaction;
 pub use commit::{CommitError, Committed, Outbox};
 pub use limits::LimitError;
 pub use route::{Destination, Kind, RouteError, Routes};
+pub(crate) use row::number;
 pub use row::{Row, RowError, SCHEMA, names};
 pub use transaction::Transaction;

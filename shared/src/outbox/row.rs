@@ -23,6 +23,10 @@ pub mod names {
     pub const REGION: &str = "region";
     /// Epoch milliseconds.
     pub const CREATED_AT: &str = "created_at";
+    /// How often a sweeper has claimed the row.
+    pub const ATTEMPTS: &str = "attempts";
+    /// Epoch milliseconds until when a sweeper holds the row.
+    pub const CLAIMED_UNTIL: &str = "claimed_until";
     /// Version of the row's own layout.
     pub const SCHEMA: &str = "schema";
 }
@@ -168,6 +172,22 @@ impl Row {
         item
     }
 
+    /// Reads a stored row. `None` when the item is none: another table, or a ghost without a body.
+    #[must_use]
+    pub fn read(item: &Item) -> Option<Self> {
+        let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned();
+        Some(Self {
+            pk: text(names::PK)?,
+            sk: text(names::SK)?,
+            body: text(names::BODY)?,
+            route: text(names::ROUTE)?,
+            event_type: text(names::EVENT_TYPE)?,
+            sequence: number(item, names::SEQUENCE),
+            region: text(names::REGION),
+            created_at: number(item, names::CREATED_AT).unwrap_or_default(),
+        })
+    }
+
     /// The write that adds the row; refused by DynamoDB when the id is already there.
     ///
     /// # Errors
@@ -180,4 +200,8 @@ impl Row {
             .build()
             .map_err(|error| RowError::Action(self.event_type.clone(), error))
     }
+}
+
+pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
+    item.get(name).and_then(|value| value.as_n().ok()).and_then(|text| text.parse().ok())
 }

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -157,7 +158,9 @@ impl Relay {
                 None
             }
         });
-        let candidates: Vec<_> = candidates.collect();
+        // A record that came twice in one batch is one row: its key may stand only once in a call.
+        let mut keys = HashSet::new();
+        let candidates: Vec<_> = candidates.filter(|(_, row)| keys.insert((&row.pk, &row.sk))).collect();
         let present = self.present(&candidates).await;
         for ((index, row), present) in candidates.into_iter().zip(present) {
             match self.routes.of(&row.route, &row.event_type) {

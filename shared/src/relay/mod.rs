@@ -11,6 +11,7 @@ mod seen;
 mod send;
 mod serve;
 mod stream;
+mod sweep;
 
 pub use crate::outbox::{Destination, Kind, RouteError, Routes};
 pub use aws::AwsPublisher;
@@ -18,3 +19,4 @@ pub use batch::{InvocationError, Relay};
 pub use publish::{Outgoing, PublishError, Publisher};
 pub use serve::serve;
 pub use stream::{Ignored, Misconfigured, StreamRecord};
+pub use sweep::{Sweeper, Swept, serve as serve_sweeper};

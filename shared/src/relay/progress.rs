@@ -60,6 +60,20 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Whether it was sent anywhere, in vain or not.
+    pub(super) fn was_tried(&self) -> bool {
+        self.states.iter().any(|state| *state != State::Owed(None))
+    }
+
+    /// Names of the destinations that have not accepted the row.
+    pub(super) fn not_accepted(&self) -> Vec<String> {
+        let pairs = self.destinations.iter().zip(&self.states);
+        pairs
+            .filter(|(_, state)| **state != State::Accepted)
+            .map(|(destination, _)| destination.to_string())
+            .collect()
+    }
+
     /// Destinations that refuse the row, with their reasons.
     pub(super) fn refusals(&self) -> Vec<(&'a Destination, &str)> {
         let pairs = self.destinations.iter().zip(&self.states);

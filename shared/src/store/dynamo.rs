@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::{
 use futures::future::BoxFuture;
 
 use super::error::BoxError;
-use super::{CancelCode, CancelReason, Item, Store, StoreError, TransactError, WriteError};
+use super::{CancelCode, CancelReason, Item, PAGE, Page, Store, StoreError, TransactError, WriteError};
 
 /// [`Store`] over the AWS SDK.
 #[derive(Debug, Clone)]
@@ -93,6 +93,16 @@ impl Store for DynamoStore {
                     _ => None,
                 })
             })
+        })
+    }
+
+    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        Box::pin(async move {
+            let call =
+                self.client.scan().table_name(table).consistent_read(true).set_exclusive_start_key(start);
+            let limit = i32::try_from(PAGE).unwrap_or(i32::MAX);
+            let answer = call.limit(limit).send().await.map_err(|error| store_error("Scan", table, error))?;
+            Ok(Page { items: answer.items.unwrap_or_default(), next: answer.last_evaluated_key })
         })
     }
 

@@ -18,6 +18,18 @@ pub use error::{CancelCode, CancelReason, StoreError, TransactError, WriteError}
 /// One DynamoDB item, or the key of one: attribute name to value.
 pub type Item = HashMap<String, AttributeValue>;
 
+/// One page of a scan.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// The items.
+    pub items: Vec<Item>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<Item>,
+}
+
+/// Items of one page of a scan.
+pub(crate) const PAGE: usize = 200;
+
 /// What oncebox asks of DynamoDB.
 ///
 /// Each method is one call, not a loop: retries belong to the caller, who knows its deadline and what an
@@ -52,6 +64,13 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// # Errors
     /// [`WriteError::ConditionFailed`] carries the item that stood in the way, where there was one.
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>>;
+
+    /// One page of a strongly consistent `Scan`, at most 200 items, from `start` on. Items of one partition key follow each
+    /// other in the order of their sort keys.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the read failed.
+    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>>;
 
     /// `BatchWriteItem` of deletes; at most 25 keys a call. Answers the keys DynamoDB left unprocessed.
     ///

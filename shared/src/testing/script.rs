@@ -1,5 +1,6 @@
 //! A store that answers what a test tells it to.
 
+mod answer;
 mod fault;
 mod queue;
 #[cfg(test)]
@@ -14,8 +15,9 @@ use futures::future::BoxFuture;
 
 pub use self::fault::{DeleteFault, Fault, GetFault, WriteFault};
 
+use self::answer::Answer;
 use self::queue::Queue;
-use crate::store::{Item, Store, StoreError, TransactError, WriteError};
+use crate::store::{Item, Page, Store, StoreError, TransactError, WriteError};
 
 /// A [`Store`] in front of another one that answers from a script, and passes calls on once its script is spent.
 /// Clones are one store.
@@ -77,6 +79,9 @@ pub struct Call {
     pub items: usize,
     /// The transaction's actions, to compare two attempts; else empty.
     pub actions: Vec<TransactWriteItem>,
+    /// What was answered, in words for whoever reads a failed test. `None` while the call runs, and for ever when its
+    /// caller stopped waiting.
+    pub answer: Option<String>,
 }
 
 /// The operation of a [`Call`].
@@ -104,6 +109,12 @@ impl ScriptedStore {
     /// Adds the answer to a later transaction.
     pub fn on_transact(&self, answer: Fault) -> &Self {
         self.lock().transact.answer(answer);
+        self
+    }
+
+    /// The answer to every transaction after the script, in place of the inner store's. [`Fault::Pass`] ends it.
+    pub fn always_transact(&self, answer: Fault) -> &Self {
+        self.lock().transact.always(answer);
         self
     }
 
@@ -198,16 +209,24 @@ impl ScriptedStore {
     }
 
     /// Logs the call, runs its hooks without holding the lock, and takes its answer.
-    async fn enter<A: Default>(&self, call: Call, queue: fn(&mut Script) -> &mut Queue<A>) -> A {
-        let (hooks, answer) = {
+    async fn enter<A: Clone>(&self, call: Call, queue: fn(&mut Script) -> &mut Queue<A>) -> (usize, A) {
+        let (at, (hooks, answer)) = {
             let mut script = self.lock();
             script.calls.push(call);
-            queue(&mut script).take()
+            (script.calls.len() - 1, queue(&mut script).take())
         };
         for hook in hooks {
             hook().await;
         }
-        answer.unwrap_or_default()
+        (at, answer)
+    }
+
+    /// Notes what the call at `at` was answered, and hands it on.
+    fn leave<T: Answer>(&self, at: usize, answer: T) -> T {
+        if let Some(call) = self.lock().calls.get_mut(at) {
+            call.answer = Some(answer.in_words());
+        }
+        answer
     }
 }
 
@@ -222,7 +241,7 @@ impl fmt::Debug for ScriptedStore {
 
 impl Call {
     fn new(operation: Operation, table: &str) -> Self {
-        Self { operation, table: table.to_owned(), token: None, items: 1, actions: Vec::new() }
+        Self { operation, table: table.to_owned(), token: None, items: 1, actions: Vec::new(), answer: None }
     }
 }
 
@@ -246,32 +265,36 @@ impl Store for ScriptedStore {
             ..Call::new(Operation::Transact, items.first().and_then(table_of).unwrap_or_default())
         };
         Box::pin(async move {
-            let fault = self.enter(call, |script| &mut script.transact).await;
-            fault.answer(self.inner.transact(items, token)).await
+            let (at, fault) = self.enter(call, |script| &mut script.transact).await;
+            self.leave(at, fault.answer(self.inner.transact(items, token)).await)
         })
     }
 
     fn get<'a>(&'a self, table: &'a str, key: Item) -> BoxFuture<'a, Result<Option<Item>, StoreError>> {
         Box::pin(async move {
-            let fault = self.enter(Call::new(Operation::Get, table), |script| &mut script.get).await;
-            fault.answer(table, self.inner.get(table, key)).await
+            let (at, fault) = self.enter(Call::new(Operation::Get, table), |script| &mut script.get).await;
+            self.leave(at, fault.answer(table, self.inner.get(table, key)).await)
         })
     }
 
     fn put<'a>(&'a self, put: Put) -> BoxFuture<'a, Result<(), WriteError>> {
         Box::pin(async move {
             let call = Call::new(Operation::Put, put.table_name());
-            let fault = self.enter(call, |script| &mut script.put).await;
-            fault.answer(self.inner.put(put)).await
+            let (at, fault) = self.enter(call, |script| &mut script.put).await;
+            self.leave(at, fault.answer(self.inner.put(put)).await)
         })
     }
 
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {
         Box::pin(async move {
             let call = Call::new(Operation::Update, update.table_name());
-            let fault = self.enter(call, |script| &mut script.update).await;
-            fault.answer(self.inner.update(update)).await
+            let (at, fault) = self.enter(call, |script| &mut script.update).await;
+            self.leave(at, fault.answer(self.inner.update(update)).await)
         })
+    }
+
+    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        self.inner.scan(table, start)
     }
 
     fn delete_batch<'a>(
@@ -281,8 +304,8 @@ impl Store for ScriptedStore {
     ) -> BoxFuture<'a, Result<Vec<Item>, StoreError>> {
         Box::pin(async move {
             let call = Call { items: keys.len(), ..Call::new(Operation::DeleteBatch, table) };
-            let fault = self.enter(call, |script| &mut script.delete_batch).await;
-            fault.answer(table, keys, |keys| self.inner.delete_batch(table, keys)).await
+            let (at, fault) = self.enter(call, |script| &mut script.delete_batch).await;
+            self.leave(at, fault.answer(table, keys, |keys| self.inner.delete_batch(table, keys)).await)
         })
     }
 }

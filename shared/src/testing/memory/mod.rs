@@ -24,7 +24,7 @@ pub use self::stream::{Change, StreamEntry};
 use self::state::State;
 use self::table::Table;
 use super::TestClock;
-use crate::store::{Item, Store, StoreError, TransactError, WriteError};
+use crate::store::{Item, Page, Store, StoreError, TransactError, WriteError};
 use crate::time::Clock;
 
 /// A [`Store`] in memory that answers as DynamoDB answers. Clones are one store.
@@ -45,7 +45,7 @@ use crate::time::Clock;
 /// of the store's clock.
 ///
 /// # Where it differs
-/// Keys are strings. There are no indexes, no throttling, no TTL deletes (a row past its `expires_at` is still
+/// Keys are strings. A scan goes through the partitions in key order. There are no indexes, no throttling, no TTL deletes (a row past its `expires_at` is still
 /// there, as it may be in DynamoDB), and no `TransactionConflict`: every call is atomic. Use
 /// [`ScriptedStore`](super::ScriptedStore) for those answers.
 ///
@@ -170,6 +170,13 @@ impl Store for MemoryStore {
 
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>> {
         future::lazy(move |_| self.lock().update(update)).boxed()
+    }
+
+    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        future::lazy(move |_| {
+            self.lock().page(table, start.as_ref()).map_err(|refusal| refusal.into_store("Scan", table))
+        })
+        .boxed()
     }
 
     fn delete_batch<'a>(

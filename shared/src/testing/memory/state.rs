@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use super::table::{BadKey, Key, Table};
 use super::tokens::Tokens;
 use super::value::canonical_item;
-use crate::store::{CancelCode, CancelReason, Item, TransactError, WriteError};
+use crate::store::{CancelCode, CancelReason, Item, PAGE, Page, TransactError, WriteError};
 use crate::time::Clock;
 
 /// Actions DynamoDB takes in one transaction.
@@ -89,6 +89,17 @@ impl State {
             Err(Halt::Refused(refusal)) => return Err(refusal.into()),
         }
         Ok(())
+    }
+
+    /// One page of a scan. `start` is the last key of the page before.
+    pub(crate) fn page(&self, name: &str, start: Option<&Item>) -> Result<Page, Refusal> {
+        let table = self.table(name)?;
+        let after = start.map(canonical_item).transpose()?;
+        let after = after.map(|start| table.key_of(&start, true)).transpose()?;
+        let mut rest = table.after(after.as_ref());
+        let items: Vec<Item> = rest.by_ref().take(PAGE).map(|(_, item)| item.clone()).collect();
+        let next = if rest.next().is_some() { table.after(after.as_ref()).nth(PAGE - 1) } else { None };
+        Ok(Page { items, next: next.map(|(key, _)| table.key_item(key)) })
     }
 
     pub(crate) fn delete_batch(&mut self, name: &str, keys: &[Item]) -> Result<(), Refusal> {

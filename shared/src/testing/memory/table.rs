@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -26,6 +27,12 @@ impl Table {
             items: BTreeMap::new(),
             stream: Vec::new(),
         }
+    }
+
+    /// Items behind a key, in key order.
+    pub(crate) fn after(&self, key: Option<&Key>) -> impl Iterator<Item = (&Key, &Item)> {
+        let from = key.map_or(Bound::Unbounded, Bound::Excluded);
+        self.items.range((from, Bound::Unbounded))
     }
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {

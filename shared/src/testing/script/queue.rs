@@ -10,6 +10,8 @@ pub(super) type Hook = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 /// The script of one operation.
 pub(super) struct Queue<A> {
     lines: VecDeque<Line<A>>,
+    /// Once the lines are spent.
+    rest: A,
 }
 
 enum Line<A> {
@@ -17,13 +19,17 @@ enum Line<A> {
     Answer(A),
 }
 
-impl<A> Default for Queue<A> {
+impl<A: Default> Default for Queue<A> {
     fn default() -> Self {
-        Self { lines: VecDeque::new() }
+        Self { lines: VecDeque::new(), rest: A::default() }
     }
 }
 
-impl<A> Queue<A> {
+impl<A: Clone> Queue<A> {
+    pub(super) fn always(&mut self, answer: A) {
+        self.rest = answer;
+    }
+
     pub(super) fn answer(&mut self, answer: A) {
         self.lines.push_back(Line::Answer(answer));
     }
@@ -41,13 +47,13 @@ impl<A> Queue<A> {
     }
 
     /// What the next call runs first, and what it answers.
-    pub(super) fn take(&mut self) -> (Vec<Hook>, Option<A>) {
+    pub(super) fn take(&mut self) -> (Vec<Hook>, A) {
         let mut hooks = Vec::new();
         loop {
             match self.lines.pop_front() {
                 Some(Line::Before(hook)) => hooks.push(hook),
-                Some(Line::Answer(answer)) => return (hooks, Some(answer)),
-                None => return (hooks, None),
+                Some(Line::Answer(answer)) => return (hooks, answer),
+                None => return (hooks, self.rest.clone()),
             }
         }
     }

@@ -1,0 +1,12 @@
+//! `outbox-sweeper`: wiring only.
+
+use oncebox::config::Reader;
+use oncebox::{aws, relay, telemetry};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    telemetry::init();
+    let config = telemetry::or_log(outbox_sweeper::Config::read(Reader::from_env()))?;
+    let aws = aws::config().await;
+    relay::serve_sweeper(outbox_sweeper::sweeper(config, aws::store(&aws), aws::publisher(&aws))).await
+}
