@@ -28,15 +28,14 @@ from up import default_parameters  # noqa: E402
 
 # What events/samples/ orders from, and for whom.
 SHOP = Plan(accounts={"account-0001": 1_000_000}, stock={"sku-01": 1_000, "sku-02": 1_000})
-# The build that tests and demo use, so that neither has to be compiled again; without FAULTS no fault point acts.
-FEATURES = ["--features", "fault-injection"]
 STOP_SECONDS = 15
 CARGO_LAMBDA = bootstrap.LOCAL / "cl" / "bin" / "cargo-lambda"
 
 
 def main() -> int:
     port = _port()
-    subprocess.run(["cargo", "build", "--workspace", "--bins", *FEATURES], cwd=bootstrap.ROOT, check=True)
+    # As `cargo lambda watch` will: without --workspace, so without the tests' features.
+    subprocess.run(["cargo", "build", "--bins"], cwd=bootstrap.ROOT, check=True)
     forget_user_settings()
     # Raised where we wait, so that `finally` runs and nothing is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -54,7 +53,7 @@ def main() -> int:
 
 def _watch(port: int, variables: dict[str, str]) -> None:
     command = [str(CARGO_LAMBDA), "lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", str(port)]
-    with subprocess.Popen([*command, *FEATURES], cwd=bootstrap.ROOT, env=os.environ | variables) as watching:
+    with subprocess.Popen(command, cwd=bootstrap.ROOT, env=os.environ | variables) as watching:
         try:
             status = watching.wait()
         finally:
