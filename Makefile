@@ -30,6 +30,7 @@ test: .local/nextest build ## every test; ends with nextest's summary
 	$(VENV) emu
 	cargo test --workspace --doc $(FEATURES)
 	cd infra/local && ../../.local/emu/bin/python -m unittest discover -s tests -t .
+	cd infra/check && ../../.local/emu/bin/python -m unittest test_template
 	cd infra/local && ../../.local/emu/bin/python -m tests.demo_test
 	$(NEXTEST) nextest run --workspace --all-targets $(FEATURES)
 
@@ -44,8 +45,9 @@ fmt: ## format the Rust sources
 doc: ## the API documentation, with warnings as errors
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
 
-validate: ## check infra/template.yaml with cfn-lint and sam validate
+validate: ## check infra/template.yaml with cfn-lint, sam validate and our own rules
 	$(VENV) sam
+	.local/sam/bin/python infra/check/template.py infra/template.yaml
 	.local/sam/bin/cfn-lint infra/template.yaml
 	AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 .local/sam/bin/sam validate --lint --template infra/template.yaml
 
