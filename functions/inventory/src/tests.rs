@@ -13,8 +13,10 @@ use crate::{Config, consumer};
 
 /// Inventory with 10 pens.
 fn inventory() -> Scenario<Consumer<Arc<Config>>> {
-    let given = Given::new().setting("STOCK_TABLE", "stock").setting("EVENT_SOURCE", "/shop/inventory");
-    given
+    Given::new()
+        .setting("STOCK_TABLE", "stock")
+        .setting("EVENT_SOURCE", "/shop/inventory")
+        .setting("ROUTES", r#"{"Order": ["arn:aws:sns:eu-central-1:000000000000:orders"]}"#)
         .table("stock", "sku")
         .item("stock", item([("sku", text("pen")), ("available", number(10))]))
         .consumer(|kit| consumer(Config::read(kit.settings()).unwrap(), kit.store(), kit.visibility()))

@@ -17,6 +17,7 @@ fn shop() -> Shop {
         .setting("ORDERS_TABLE", "orders")
         .setting("ORDER_STATUS_TABLE", "order_status")
         .setting("EVENT_SOURCE", "/shop/order-api")
+        .setting("ROUTES", r#"{"Order": ["arn:aws:sns:eu-central-1:000000000000:orders"]}"#)
         .table("orders", "order_id")
         .table("order_status", "order_id")
         .producer(api)

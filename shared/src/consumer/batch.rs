@@ -27,6 +27,13 @@ pub enum InvocationError {
     },
 }
 
+/// What Lambda is answered, and what became of each record.
+pub(crate) struct Observed {
+    #[cfg_attr(not(feature = "test-util"), allow(dead_code, reason = "Lambda is not told; tests ask"))]
+    pub(crate) settled: Vec<Settled>,
+    pub(crate) answer: Result<SqsBatchResponse, InvocationError>,
+}
+
 impl<S: Clone + Send + Sync + 'static> Consumer<S> {
     /// Handles one Lambda invocation: `event` is the payload as it came, `deadline` the invocation's.
     ///
@@ -36,6 +43,11 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
     /// # Errors
     /// [`InvocationError`] when the records cannot be told apart; every record that can be handled has been by then.
     pub async fn handle(&self, event: &str, deadline: Deadline) -> Result<SqsBatchResponse, InvocationError> {
+        self.observe(event, deadline).await?.answer
+    }
+
+    /// The same, and what became of each record, by position.
+    pub(crate) async fn observe(&self, event: &str, deadline: Deadline) -> Result<Observed, InvocationError> {
         let parts = &self.engine.parts;
         let records = record::split(event).map_err(InvocationError::NotABatch)?;
         report::received(&parts.name, records.len());
@@ -67,7 +79,7 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
             // The answer matters more than the delay.
             let _ = tokio::time::timeout(left / 2, setting).await;
         }
-        answer
+        Ok(Observed { settled, answer })
     }
 }
 

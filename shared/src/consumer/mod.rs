@@ -8,6 +8,8 @@ mod dispatch;
 mod engine;
 mod handler;
 mod lanes;
+#[cfg(feature = "test-util")]
+mod observe;
 mod packing;
 mod record;
 mod report;

@@ -9,9 +9,9 @@ use crate::time::Deadline;
 
 /// A record's verdict, and whether it was quarantined for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Settled {
-    pub(super) verdict: Verdict,
-    pub(super) quarantined: bool,
+pub(crate) struct Settled {
+    pub(crate) verdict: Verdict,
+    pub(crate) quarantined: bool,
 }
 
 impl Settled {

@@ -2,11 +2,13 @@
 //!
 //! [`MemoryStore`] behaves like DynamoDB as far as the crate depends on it, and is held to the same contract suite
 //! as the real store. [`ScriptedStore`] stands in front of any store and answers with lost answers, conflicts and
-//! throttles where a test wants them. [`TestClock`] is time that a test moves.
+//! throttles where a test wants them. [`TestClock`] is time that a test moves. [`kit`] puts them together for tests of
+//! handlers, written as given, when and then.
 
 mod clock;
 mod ids;
 mod items;
+pub mod kit;
 mod memory;
 mod paused;
 #[cfg(feature = "relay")]

@@ -53,11 +53,16 @@ impl SqsBatch {
     /// Adds a record of a message group.
     #[must_use]
     pub fn grouped(self, message_id: &str, group: &str, body: &str) -> Self {
-        let mut batch = self.record(message_id, body);
-        if let Some(attributes) = batch.records.last_mut().and_then(|record| record.get_mut("attributes")) {
+        self.record(message_id, body).in_group(group)
+    }
+
+    /// Puts the record that was added last into a message group.
+    #[must_use]
+    pub fn in_group(mut self, group: &str) -> Self {
+        if let Some(attributes) = self.records.last_mut().and_then(|record| record.get_mut("attributes")) {
             attributes["MessageGroupId"] = json!(group);
         }
-        batch
+        self
     }
 
     /// Adds a record as it stands, however odd.
