@@ -61,3 +61,7 @@ clean-local: demo-stop ## remove what was installed and left under .local/
 .PHONY: watch
 watch: ## `cargo lambda watch`, with tables and topic on the emulator: PORT=9000
 	@python3 infra/local/watch.py
+
+.PHONY: check-release
+check-release: ## what `make build-release` has built: complete, no fault points, a panic fails one record
+	@python3 infra/local/release_check.py

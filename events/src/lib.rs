@@ -6,6 +6,11 @@ use std::borrow::Cow;
 use oncebox::event::Event;
 use serde::{Deserialize, Serialize};
 
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 /// What every event of an order repeats, so that no consumer has to look an order up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderLine {
