@@ -4,6 +4,7 @@ use std::future::Future;
 
 use crate::effect::{Outcome, Reads};
 use crate::event::Message;
+use crate::telemetry::chain;
 
 /// An async function that turns an event into its effects.
 ///
@@ -104,6 +105,9 @@ where
 /// Any error converts into a transient one with `?`: the record is delivered again. It does not implement
 /// `Error` itself, because that conversion would then overlap with the identity.
 ///
+/// Its text is logged, and stored with a quarantined message. What [`chain`] knows to quote what it has read is told
+/// without the quotation; every other error is told in its own words, so keep payload out of the `Display` of yours.
+///
 /// # Examples
 /// ```
 /// use oncebox::consumer::HandlerError;
@@ -119,20 +123,19 @@ where
 pub struct HandlerError {
     permanent: bool,
     reason: String,
-    source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl HandlerError {
     /// The event can never be handled, for this reason. The reason is stored and logged: keep payload out of it.
     #[must_use]
     pub fn permanent(reason: impl Into<String>) -> Self {
-        Self { permanent: true, reason: reason.into(), source: None }
+        Self { permanent: true, reason: reason.into() }
     }
 
     /// Worth another delivery, for this reason. The reason is logged: keep payload out of it.
     #[must_use]
     pub fn transient(reason: impl Into<String>) -> Self {
-        Self { permanent: false, reason: reason.into(), source: None }
+        Self { permanent: false, reason: reason.into() }
     }
 
     /// Whether another delivery is useless.
@@ -144,19 +147,13 @@ impl HandlerError {
 
 impl<T: StdError + Send + Sync + 'static> From<T> for HandlerError {
     fn from(error: T) -> Self {
-        Self { permanent: false, reason: error.to_string(), source: Some(Box::new(error)) }
+        Self { permanent: false, reason: chain(&error) }
     }
 }
 
 impl fmt::Display for HandlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        let mut next = self.source.as_deref().and_then(StdError::source);
-        while let Some(error) = next {
-            write!(f, ": {error}")?;
-            next = error.source();
-        }
-        Ok(())
+        f.write_str(&self.reason)
     }
 }
 

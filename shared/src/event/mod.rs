@@ -5,6 +5,7 @@ mod envelope;
 mod hash;
 mod id;
 mod message;
+mod trace;
 mod wire;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ pub(crate) use hash::sha256_hex;
 pub(crate) use id::bounded;
 pub use id::{EventId, EventKey};
 pub use message::Message;
+pub use trace::TraceContext;
 
 /// A business fact of one aggregate.
 ///
