@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oncebox::consumer::Consumer;
-use oncebox::event::Cause;
+use oncebox::event::{Cause, TraceContext};
 use oncebox::store::CancelCode;
 use oncebox::testing::kit::{Given, Incoming, Scenario};
 use oncebox::testing::{Fault, GetFault, MemoryStore, item, number, text};
@@ -60,7 +60,13 @@ fn a_reservation_and_its_event_are_one() {
             assert_eq!(event.line, order.line);
             assert_eq!(envelope.sequence, Some(2), "the order's version line goes on");
             assert_eq!(envelope.source, "/shop/inventory");
-            assert_eq!(envelope.cause, Cause { causation_id: Some("cause".into()), ..cause });
+            let Cause { traceparent, correlation_id, causation_id } = &envelope.cause;
+            let trace =
+                |traceparent: &Option<String>| TraceContext::parse(traceparent.as_deref().unwrap()).unwrap();
+            let (consumer, producer) = (trace(traceparent), trace(&cause.traceparent));
+            assert_eq!(consumer.trace_id(), producer.trace_id());
+            assert_ne!(consumer.span_id(), producer.span_id(), "the consumer is a span of its own");
+            assert_eq!((correlation_id, causation_id), (&cause.correlation_id, &Some("cause".into())));
         });
     then_available(reserved, 7);
 }

@@ -4,7 +4,8 @@ use futures::stream::{self, StreamExt};
 use super::lanes::{Entry, Times, into_lanes};
 use super::record::{self, Record};
 use super::settle::Settled;
-use super::{Consumer, Counts, report};
+use super::{Consumer, report};
+use crate::telemetry::chain;
 use crate::time::Deadline;
 
 /// An invocation that fails as a whole, so that every record of the batch comes again. What had been committed stays
@@ -13,8 +14,8 @@ use crate::time::Deadline;
 #[non_exhaustive]
 pub enum InvocationError {
     /// The event is no SQS batch.
-    #[error("the event is no SQS batch: it needs a list \"Records\"")]
-    NotABatch(#[source] serde_json::Error),
+    #[error("the event is no SQS batch: it needs a list \"Records\"; {0}")]
+    NotABatch(String),
     /// Records that cannot be listed one by one.
     #[error(
         "{records} of {of} records have no usable messageId, so they cannot be listed as failed; all other records were handled, and the whole batch is given back rather than losing them in silence. Look at what stands between the queue and this function"
@@ -49,7 +50,7 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
     /// The same, and what became of each record, by position.
     pub(crate) async fn observe(&self, event: &str, deadline: Deadline) -> Result<Observed, InvocationError> {
         let parts = &self.engine.parts;
-        let records = record::split(event).map_err(InvocationError::NotABatch)?;
+        let records = record::split(event).map_err(|error| InvocationError::NotABatch(chain(&error)))?;
         report::received(&parts.name, records.len());
         let times = Times {
             now: parts.clock.now(),
@@ -69,9 +70,7 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
                 *slot = one;
             }
         }
-        let verdicts = settled.iter().map(|settled| &settled.verdict);
-        let quarantined = settled.iter().filter(|settled| settled.quarantined).count();
-        report::done(&parts.name, &Counts { quarantined, ..Counts::of(verdicts) }, records.len());
+        report::done(&parts.name, &records, &settled, parts.clock.now());
         let answer = respond(&records, &settled);
         if let Some(retry_delay) = &parts.retry_delay {
             let left = deadline.left(parts.clock.now());

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tracing::Instrument;
 
 use super::engine::Engine;
 use super::record::Record;
 use super::settle::Settled;
+use super::watch::Watch;
 use super::{Verdict, decode, report};
 use crate::event::{Envelope, Malformed};
 use crate::time::Deadline;
@@ -79,14 +81,15 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             } else if left.is_zero() || left < longest {
                 Settled::not_started()
             } else {
+                let watch = Watch::start(&self.parts, record, body.as_ref().ok(), times.now);
                 let verdict = match &body {
-                    Ok(envelope) => match self.admit(record, envelope, times.now, times.until) {
+                    Ok(envelope) => match self.admit(record, envelope, &watch, times) {
                         Ok(admitted) => self.run(&admitted).await,
                         Err(verdict) => verdict,
                     },
                     Err(malformed) => Verdict::Malformed(malformed.to_string()),
                 };
-                self.conclude(record, body.as_ref().ok(), verdict, times).await
+                self.conclude(record, body.as_ref().ok(), &watch, verdict, times).await
             };
             longest =
                 longest.max(Duration::try_from(clock.now().duration_since(started)).unwrap_or_default());
@@ -101,11 +104,14 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         &self,
         record: &Record<'_>,
         envelope: Option<&Envelope>,
+        watch: &Watch,
         verdict: Verdict,
         times: Times,
     ) -> Settled {
-        let settled = self.settle(record, envelope, verdict, times.settle_until).await;
-        report::record(&self.parts.name, record, envelope, &settled);
+        let sample = Some(watch.sample(self.parts.clock.now()));
+        let settling = self.settle(record, envelope, verdict, times.settle_until);
+        let settled = Settled { sample, ..settling.instrument(watch.span.clone()).await };
+        report::record(watch, &settled);
         settled
     }
 }

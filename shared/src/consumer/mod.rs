@@ -17,6 +17,7 @@ mod serve;
 mod settle;
 mod verdict;
 mod visibility;
+mod watch;
 
 pub use batch::InvocationError;
 pub use builder::{BuildError, Builder, Consumer};

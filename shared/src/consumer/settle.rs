@@ -1,6 +1,7 @@
 //! From a verdict to what becomes of the record: acknowledged, listed or quarantined.
 
 use super::engine::Engine;
+use super::watch::Sample;
 use super::{Record, Verdict};
 use crate::event::Envelope;
 use crate::quarantine::{Case, Reason};
@@ -12,15 +13,21 @@ use crate::time::Deadline;
 pub(crate) struct Settled {
     pub(crate) verdict: Verdict,
     pub(crate) quarantined: bool,
+    /// What was measured of a started record.
+    pub(super) sample: Option<Sample>,
 }
 
 impl Settled {
+    fn new(verdict: Verdict, quarantined: bool) -> Self {
+        Self { verdict, quarantined, sample: None }
+    }
+
     pub(super) fn not_started() -> Self {
-        Self { verdict: Verdict::NotStarted, quarantined: false }
+        Self::new(Verdict::NotStarted, false)
     }
 
     pub(super) fn held_back() -> Self {
-        Self { verdict: Verdict::HeldBack, quarantined: false }
+        Self::new(Verdict::HeldBack, false)
     }
 
     /// Whether SQS may delete the record.
@@ -45,20 +52,19 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             Verdict::Malformed(_) => Reason::Malformed,
             Verdict::TooOld(_) => Reason::TooOld,
             Verdict::Transient(_) if last => Reason::Exhausted,
-            _ => return Settled { verdict, quarantined: false },
+            _ => return Settled::new(verdict, false),
         };
         let (Some(quarantine), Some(message_id)) = (&self.parts.quarantine, record.message_id.as_deref())
         else {
-            return Settled { verdict, quarantined: false };
+            return Settled::new(verdict, false);
         };
         let case = self.case(record, envelope, message_id, reason, verdict.reason().unwrap_or_default());
         let (clock, ids) = (self.parts.clock.as_ref(), self.parts.ids.as_ref());
         match quarantine.keep(&case, clock, ids, deadline).await {
-            Ok(()) => Settled { verdict, quarantined: true },
+            Ok(()) => Settled::new(verdict, true),
             Err(error) => {
-                let (consumer, reason) = (self.parts.name.as_str(), chain(&error));
-                tracing::error!(consumer, message_id, reason, "not quarantined; the record comes again");
-                Settled { verdict, quarantined: false }
+                tracing::error!(reason = chain(&error), "not quarantined; the record comes again");
+                Settled::new(verdict, false)
             }
         }
     }

@@ -8,9 +8,10 @@ use uuid::Uuid;
 use super::single::Advance;
 use super::{Admitted, Engine};
 use crate::consumer::dispatch::Prepared;
+use crate::consumer::lanes::Times;
+use crate::consumer::watch::Watch;
 use crate::consumer::{Record, Verdict};
 use crate::event::{Envelope, Malformed};
-use crate::time::Deadline;
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// Finds the event's handler and reads its data.
@@ -21,13 +22,14 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         &'a self,
         record: &'a Record<'_>,
         envelope: &'a Envelope,
-        now: Timestamp,
-        deadline: Deadline,
+        watch: &'a Watch,
+        times: Times,
     ) -> Result<Admitted<'a, S>, Verdict> {
+        let now = times.now;
         let Some(versions) = self.routes.get(envelope.event_type.as_str()) else {
             let on_unhandled = self.parts.on_unhandled.as_ref().ok_or(Verdict::Unhandled)?;
             let advance = Box::new(Advance { on_unhandled, envelope });
-            return Ok(self.admitted(record, envelope, advance, now, deadline));
+            return Ok(self.admitted(record, envelope, advance, watch, times));
         };
         let born = born_at(envelope).map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
         let age = born.and_then(|born| Duration::try_from(now.duration_since(born)).ok()).unwrap_or_default();
@@ -49,7 +51,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let prepared = route
             .prepare(envelope.clone(), now, record.receive_count)
             .map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
-        Ok(self.admitted(record, envelope, prepared, now, deadline))
+        Ok(self.admitted(record, envelope, prepared, watch, times))
     }
 
     fn admitted<'a>(
@@ -57,15 +59,16 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         record: &'a Record<'_>,
         envelope: &'a Envelope,
         prepared: Box<dyn Prepared<S> + 'a>,
-        now: Timestamp,
-        deadline: Deadline,
+        watch: &'a Watch,
+        times: Times,
     ) -> Admitted<'a, S> {
         Admitted {
             envelope,
             prepared,
-            now,
-            deadline,
+            now: times.now,
+            deadline: times.until,
             attempt: record.receive_count,
+            watch,
             #[cfg(feature = "fault-injection")]
             receipt: record.receipt_handle.as_deref(),
         }
@@ -93,7 +96,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 
 /// When the event came to be: its `time`, or what a UUID v7 says. `None` for an event that states neither, whose age
 /// cannot be known.
-fn born_at(envelope: &Envelope) -> Result<Option<Timestamp>, Malformed> {
+pub(in crate::consumer) fn born_at(envelope: &Envelope) -> Result<Option<Timestamp>, Malformed> {
     if !envelope.time.is_empty() {
         let time = envelope.time.parse();
         return time.map(Some).map_err(|_| Malformed::Unusable("time", "it is no RFC 3339 timestamp"));

@@ -38,7 +38,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         items.push(key.action().map_err(|error| impossible(&error.to_string()))?);
         items.extend(business);
         let cause = Cause {
-            traceparent: event.envelope.cause.traceparent.clone(),
+            traceparent: Some(event.watch.trace.to_string()),
             correlation_id: event.envelope.cause.correlation_id.clone(),
             causation_id: Some(event.envelope.id.clone()),
         };
@@ -58,6 +58,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     pub(super) async fn commit(&self, built: Built, event: &Admitted<'_, S>) -> Tried {
         #[cfg(feature = "fault-injection")]
         let built = self.sabotaged(built, event).await;
+        let _timing = event.watch.time_commit();
         match self.send(&built.items, &built.key, event.deadline).await {
             Ok(()) => {
                 crate::fault::point("consumer-after-commit");

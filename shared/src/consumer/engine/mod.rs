@@ -11,11 +11,14 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use jiff::Timestamp;
+use tracing::Instrument;
 
+pub(super) use self::admit::born_at;
 pub(super) use self::commit::Built;
 pub(super) use self::single::OnUnhandled;
 use super::dispatch::{Prepared, Routes};
 use super::visibility::RetryDelay;
+use super::watch::Watch;
 use super::{HandlerError, Verdict};
 use crate::effect::{Reads, Work};
 use crate::event::Envelope;
@@ -62,6 +65,7 @@ pub(super) struct Admitted<'a, S> {
     now: Timestamp,
     deadline: Deadline,
     attempt: u32,
+    pub(super) watch: &'a Watch,
     #[cfg(feature = "fault-injection")]
     receipt: Option<&'a str>,
 }
@@ -75,7 +79,7 @@ enum Tried {
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// From the handler to the verdict, committing by itself.
     pub(super) async fn run(&self, event: &Admitted<'_, S>) -> Verdict {
-        self.guard(event.deadline, self.run_from(event, None)).await.unwrap_or_else(|verdict| verdict)
+        self.guard(event, self.run_from(event, None)).await.unwrap_or_else(|verdict| verdict)
     }
 
     /// The handler's first run, up to a transaction that could be committed with others. What does not end in one is
@@ -88,7 +92,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 other => Err(self.run_from(event, Some(other)).await),
             }
         };
-        self.guard(event.deadline, first).await?
+        self.guard(event, first).await?
     }
 
     /// Commits what [`run_first`](Self::run_first) has built, by itself; runs the handler again where that is asked for.
@@ -99,7 +103,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 Tried::Rerun => self.run_from(event, None).await,
             }
         };
-        self.guard(event.deadline, rest).await.unwrap_or_else(|verdict| verdict)
+        self.guard(event, rest).await.unwrap_or_else(|verdict| verdict)
     }
 
     async fn run_from(&self, event: &Admitted<'_, S>, mut work: Option<Work>) -> Verdict {
@@ -132,6 +136,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         {
             return Err(verdict);
         }
+        let _timing = event.watch.time_handler();
         crate::fault::panic_point("handler-panic");
         let reads = Reads::new(Arc::clone(&self.parts.store));
         event.prepared.run(reads, self.state.clone()).await.map_err(|error| of_handler(&error))
@@ -159,9 +164,10 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     }
 
     /// A panic, or the deadline, is a transient failure of this record alone.
-    async fn guard<T>(&self, deadline: Deadline, work: impl Future<Output = T>) -> Result<T, Verdict> {
-        let left = deadline.left(self.parts.clock.now());
-        match tokio::time::timeout(left, AssertUnwindSafe(work).catch_unwind()).await {
+    async fn guard<T>(&self, event: &Admitted<'_, S>, work: impl Future<Output = T>) -> Result<T, Verdict> {
+        let left = event.deadline.left(self.parts.clock.now());
+        let work = AssertUnwindSafe(work).catch_unwind().instrument(event.watch.span.clone());
+        match tokio::time::timeout(left, work).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(_panic)) => Err(Verdict::Transient("the handler panicked".to_owned())),
             Err(_elapsed) => {

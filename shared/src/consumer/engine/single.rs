@@ -15,6 +15,7 @@ use crate::telemetry::chain;
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// One conditional write. Sending it again is harmless: the item tells our own write apart.
     pub(super) async fn single(&self, single: &Single, event: &Admitted<'_, S>) -> Tried {
+        let _timing = event.watch.time_commit();
         let guarded = single.guarded();
         let write = match guarded.write(event.envelope) {
             Ok(write) => write,

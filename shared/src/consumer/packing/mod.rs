@@ -12,6 +12,7 @@ use super::Verdict;
 use super::engine::{Admitted, Built, Engine};
 use super::lanes::{Entry, Times};
 use super::settle::Settled;
+use super::watch::Watch;
 use crate::inbox;
 use crate::retry;
 use crate::store::{CancelCode, CancelReason, TransactError};
@@ -52,11 +53,14 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 
     /// One result per entry, by position.
     async fn run_wave(&self, wave: &[Entry<'_>], times: Times) -> Vec<Settled> {
+        let start =
+            |entry: &Entry<'_>| Watch::start(&self.parts, entry.record, entry.body.as_ref().ok(), times.now);
+        let watches: Vec<Watch> = wave.iter().map(start).collect();
         let mut verdicts: Vec<Option<Verdict>> = Vec::with_capacity(wave.len());
         let mut admitted: Vec<Option<Admitted<'_, S>>> = Vec::with_capacity(wave.len());
-        for entry in wave {
+        for (entry, watch) in wave.iter().zip(&watches) {
             let one = match &entry.body {
-                Ok(envelope) => self.admit(entry.record, envelope, times.now, times.until),
+                Ok(envelope) => self.admit(entry.record, envelope, watch, times),
                 Err(malformed) => Err(Verdict::Malformed(malformed.to_string())),
             };
             let (event, verdict) = match one {
@@ -94,12 +98,15 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             }
         }
         drop(committing);
-        let concluding = wave.iter().zip(verdicts).map(|(entry, verdict)| async move {
-            match verdict {
-                Some(Verdict::NotStarted) | None => Settled::not_started(),
-                Some(verdict) => self.conclude(entry.record, entry.body.as_ref().ok(), verdict, times).await,
-            }
-        });
+        let concluding =
+            wave.iter().zip(&watches).zip(verdicts).map(|((entry, watch), verdict)| async move {
+                match verdict {
+                    Some(Verdict::NotStarted) | None => Settled::not_started(),
+                    Some(verdict) => {
+                        self.conclude(entry.record, entry.body.as_ref().ok(), watch, verdict, times).await
+                    }
+                }
+            });
         stream::iter(concluding).buffered(self.parts.concurrency).collect().await
     }
 
@@ -114,7 +121,13 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let mut done = Vec::new();
         let mut alone = Vec::new();
         while pack.len() > 1 {
-            match self.send_pack(&pack, until).await {
+            let sent = {
+                let event = |member: &Member| events.get(member.place).and_then(Option::as_ref);
+                let _timings: Vec<_> =
+                    pack.iter().filter_map(event).map(|event| event.watch.time_commit()).collect();
+                self.send_pack(&pack, until).await
+            };
+            match sent {
                 Ok(()) => {
                     crate::fault::point("consumer-after-commit");
                     done.extend(pack.drain(..).map(|member| (member.place, Verdict::Applied)));
