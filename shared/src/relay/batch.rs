@@ -15,6 +15,7 @@ use crate::outbox::Row;
 use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
 use crate::store::Store;
+use crate::telemetry::chain;
 use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
 
 /// Reads in flight at once.
@@ -51,8 +52,8 @@ pub struct Relay {
 #[non_exhaustive]
 pub enum InvocationError {
     /// The event is no stream batch.
-    #[error("the event is no DynamoDB stream batch: it needs a list \"Records\"")]
-    NotABatch(#[source] serde_json::Error),
+    #[error("the event is no DynamoDB stream batch: it needs a list \"Records\"; {0}")]
+    NotABatch(String),
     /// A record that has to come again cannot be named.
     #[error(
         "a stream record has to come again ({reason}), but it has no SequenceNumber to answer; the whole batch is given back rather than losing it in silence"
@@ -138,7 +139,7 @@ impl Relay {
         event: &str,
         deadline: Deadline,
     ) -> Result<DynamoDbEventResponse, InvocationError> {
-        let records = stream::split(event).map_err(InvocationError::NotABatch)?;
+        let records = stream::split(event).map_err(|error| InvocationError::NotABatch(chain(&error)))?;
         let mut counts = Counts { records: records.len(), ..Counts::default() };
         let mut settled: Vec<Settled> = vec![Ok(()); records.len()];
         let mut rows: Vec<(usize, Progress<'_>)> = Vec::new();
@@ -174,7 +175,7 @@ impl Relay {
             }
         }
         let (indices, mut rows): (Vec<usize>, Vec<Progress<'_>>) = rows.into_iter().unzip();
-        self.sender.send(&mut rows, &self.keeper, deadline.less(self.margin)).await;
+        counts.calls = self.sender.send(&mut rows, &self.keeper, deadline.less(self.margin)).await;
         crate::fault::point("relay-after-publish");
         self.finish(&rows, &mut counts, deadline, |place, reason| {
             if let Some(slot) = indices.get(place).and_then(|index| settled.get_mut(*index)) {
@@ -183,7 +184,7 @@ impl Relay {
         })
         .await;
         counts.failed = settled.iter().filter(|settled| settled.is_err()).count();
-        report::done(&counts);
+        report::done(&counts, &self.keeper.owner, self.clock().now());
         respond(&records, &settled)
     }
 

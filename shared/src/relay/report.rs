@@ -1,8 +1,11 @@
-//! What the relay logs: counts and lag, never a body.
+//! What the relay logs and measures: counts and lag, never a body.
 
 use jiff::Timestamp;
 
-use crate::outbox::Row;
+use super::Destination;
+use crate::outbox::{Kind, Row};
+
+use crate::telemetry::{Emf, METRICS, dimension_value};
 
 /// How the records of one invocation ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,27 +21,66 @@ pub(super) struct Counts {
     /// Late records whose row is gone: published before.
     pub(super) gone: usize,
     pub(super) failed: usize,
-    /// From the row's write to its acceptance everywhere, in milliseconds; the longest of the batch.
-    pub(super) lag_ms: Option<i64>,
+    pub(super) calls: Calls,
+    /// From a row's write to its acceptance everywhere, in milliseconds.
+    pub(super) lags: Vec<u64>,
+}
+
+/// Calls to destinations, by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Calls {
+    topic: usize,
+    queue: usize,
+}
+
+impl Calls {
+    pub(super) fn add(&mut self, destination: &Destination) {
+        match destination.kind() {
+            Kind::Topic => self.topic += 1,
+            Kind::Queue => self.queue += 1,
+        }
+    }
 }
 
 /// A row that states no time, or one in the future, says nothing about lag.
 pub(super) fn lag(counts: &mut Counts, row: &Row, now: Timestamp) {
     let lag = now.as_millisecond().saturating_sub(row.created_at);
-    if row.created_at > 0 && lag >= 0 {
-        counts.lag_ms = counts.lag_ms.max(Some(lag));
+    if row.created_at > 0
+        && let Ok(lag) = u64::try_from(lag)
+    {
+        counts.lags.push(lag);
     }
 }
 
-pub(super) fn done(counts: &Counts) {
+/// The last line of an invocation, which is its metrics too. `relay` is the function that publishes.
+pub(super) fn done(counts: &Counts, relay: &str, now: Timestamp) {
+    let ignored = counts.not_inserts + counts.other_region;
+    let mut emf = Emf::new(now, "relay");
+    emf.count("BatchSize", counts.records);
+    emf.count("Published", counts.published);
+    emf.count("Quarantined", counts.quarantined);
+    emf.count("Ignored", ignored);
+    emf.count("Gone", counts.gone);
+    emf.count("Failed", counts.failed);
+    emf.count("TopicCalls", counts.calls.topic);
+    emf.count("QueueCalls", counts.calls.queue);
+    emf.times("PublishLag", counts.lags.iter().map(|millis| millis.saturating_mul(1000)));
+    let relay = dimension_value(relay);
+    let mut lines = emf.into_lines().into_iter();
     tracing::info!(
+        target: METRICS,
+        relay,
         records = counts.records,
         published = counts.published,
         quarantined = counts.quarantined,
-        ignored = counts.not_inserts + counts.other_region,
+        ignored,
         gone = counts.gone,
         failed = counts.failed,
-        publish_lag_ms = counts.lag_ms,
+        publish_lag_ms = counts.lags.iter().max(),
+        emf = lines.next(),
         "relay done"
     );
+    for emf in lines {
+        tracing::info!(target: METRICS, relay, emf, "more values");
+    }
 }

@@ -8,6 +8,7 @@ use futures::stream::{self, StreamExt};
 use super::keeper::Keeper;
 use super::progress::{Next, Progress, State};
 use super::publish::{Outgoing, into_calls};
+use super::report::Calls;
 use super::seen::Seen;
 use super::{Destination, PublishError, Publisher};
 use crate::outbox::deliverable;
@@ -33,11 +34,13 @@ type Place = (usize, usize);
 
 impl Sender {
     /// Sends to all standard destinations, then to the FIFO ones. A row that those refuse for good is let go of by
-    /// `keeper` before anything behind it goes out.
-    pub(super) async fn send(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) {
+    /// `keeper` before anything behind it goes out. Answers how many calls it took.
+    pub(super) async fn send(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) -> Calls {
+        let mut calls = Calls::default();
         self.remember(rows);
-        self.standard(rows, deadline).await;
-        self.fifo(rows, keeper, deadline).await;
+        self.standard(rows, deadline, &mut calls).await;
+        self.fifo(rows, keeper, deadline, &mut calls).await;
+        calls
     }
 
     /// What this instance has had accepted before is not sent again.
@@ -51,7 +54,7 @@ impl Sender {
         }
     }
 
-    async fn standard(&self, rows: &mut [Progress<'_>], deadline: Deadline) {
+    async fn standard(&self, rows: &mut [Progress<'_>], deadline: Deadline, calls: &mut Calls) {
         for attempt in 0..ATTEMPTS {
             let places: Vec<Place> = rows
                 .iter()
@@ -61,13 +64,13 @@ impl Sender {
             if places.is_empty() || !self.wait(attempt, deadline).await {
                 return;
             }
-            self.round(rows, places).await;
+            self.round(rows, places, calls).await;
         }
     }
 
     /// At most one unaccepted row of an aggregate is in flight; behind one that is not accepted, nothing of its
     /// aggregate goes out. Batches are filled across aggregates.
-    async fn fifo(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) {
+    async fn fifo(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline, calls: &mut Calls) {
         let mut lanes = fifo_lanes(rows);
         while !lanes.is_empty() {
             let least = lanes.iter().map(|lane| lane.attempts).min().unwrap_or_default();
@@ -80,7 +83,7 @@ impl Sender {
                 .filter_map(|row| Some((row, rows.get(*row)?)))
                 .flat_map(|(row, progress)| progress.owed(true).map(|at| (*row, at)).collect::<Vec<_>>())
                 .collect();
-            self.round(rows, places).await;
+            self.round(rows, places, calls).await;
             let mut open = Vec::with_capacity(lanes.len());
             for mut lane in lanes {
                 let Some(progress) = lane.rows.last().and_then(|row| rows.get_mut(*row)) else { continue };
@@ -108,7 +111,7 @@ impl Sender {
     }
 
     /// One try at each place.
-    async fn round(&self, rows: &mut [Progress<'_>], places: Vec<Place>) {
+    async fn round(&self, rows: &mut [Progress<'_>], places: Vec<Place>, counted: &mut Calls) {
         let mut by_destination: HashMap<&Destination, Vec<(Place, Outgoing, usize)>> = HashMap::new();
         for place in places {
             let Some(progress) = rows.get(place.0) else { continue };
@@ -127,6 +130,7 @@ impl Sender {
             for range in into_calls(destination, &sizes) {
                 let (places, entries): (Vec<_>, Vec<_>) =
                     entries.by_ref().take(range.len()).map(|(place, entry, _)| (place, entry)).unzip();
+                counted.add(destination);
                 calls.push((destination, places, entries));
             }
         }

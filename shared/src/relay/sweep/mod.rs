@@ -127,6 +127,10 @@ impl Sweeper {
         self.relay.clock()
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.relay.keeper.owner
+    }
+
     /// Goes through the table once, or until shortly before `deadline`; the next sweep starts afresh.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 use std::time::Duration;
 
+use jiff::Timestamp;
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde_json::value::RawValue;
 
 use super::{Sweeper, Swept};
+use crate::telemetry::{Emf, METRICS, dimension_value};
 use crate::time::Deadline;
 
 /// Assumed when the context states no usable deadline, as local runners do.
@@ -18,14 +20,25 @@ pub async fn serve(sweeper: Sweeper) -> Result<(), lambda_runtime::Error> {
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
         let deadline = Deadline::from_context_millis(event.context.deadline, sweeper.clock().now(), UNSTATED);
         let swept = sweeper.sweep(deadline).await?;
-        report(&swept);
+        report(&swept, sweeper.name(), sweeper.clock().now());
         Ok::<(), lambda_runtime::Error>(())
     }))
     .await
 }
 
-fn report(swept: &Swept) {
+/// The last line of an invocation, which is its metrics too.
+fn report(swept: &Swept, relay: &str, now: Timestamp) {
+    let mut emf = Emf::new(now, "relay");
+    emf.count("Published", swept.published);
+    emf.count("Quarantined", swept.quarantined);
+    emf.count("Failed", swept.failed);
+    emf.count("Held", swept.held);
+    // Zero too: an alarm has to see that the backlog is gone.
+    let age = swept.backlog_age_ms.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default();
+    emf.times("BacklogAge", [age.saturating_mul(1000)]);
     tracing::info!(
+        target: METRICS,
+        relay = dimension_value(relay),
         seen = swept.seen,
         young = swept.young,
         held = swept.held,
@@ -35,6 +48,7 @@ fn report(swept: &Swept) {
         odd = swept.odd,
         complete = swept.complete,
         backlog_age_ms = swept.backlog_age_ms,
+        emf = emf.into_lines().first(),
         "sweep done"
     );
 }
