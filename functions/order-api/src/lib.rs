@@ -12,6 +12,7 @@ mod orders;
 mod problem;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use std::sync::Arc;
 
@@ -20,11 +21,13 @@ use lambda_http::{Body, Error, Request, Response};
 use oncebox::store::Store;
 use oncebox::time::{Clock, Ids};
 use serde_json::json;
+use tracing::Instrument;
 
 pub use config::Config;
 use domain::NewOrder;
 use orders::Orders;
 use problem::Problem;
+use trace::Origin;
 
 /// Bytes of a request body that are looked at.
 const MAX_BODY: usize = 16 * 1024;
@@ -53,21 +56,29 @@ impl Api {
     /// # Errors
     /// Only when a response cannot be built; everything else is answered as a problem.
     pub async fn handle(&self, request: Request) -> Result<Response<Body>, Error> {
-        match self.route(&request).await {
-            Ok(response) => Ok(response),
-            Err(problem) => {
-                if problem.status.is_server_error() {
-                    tracing_error(&problem);
+        let origin = self.orders.origin(&request);
+        let span = origin.span();
+        async {
+            let (status, answer) = match self.route(&request, &origin).await {
+                Ok(response) => (response.status(), Ok(response)),
+                Err(problem) => {
+                    if problem.status.is_server_error() {
+                        tracing_error(&problem);
+                    }
+                    (problem.status, problem.into_response())
                 }
-                Ok(problem.into_response()?)
-            }
+            };
+            tracing::info!(method = request.method().as_str(), status = status.as_u16(), "request done");
+            Ok(answer?)
         }
+        .instrument(span)
+        .await
     }
 
-    async fn route(&self, request: &Request) -> Result<Response<Body>, Problem> {
+    async fn route(&self, request: &Request, origin: &Origin) -> Result<Response<Body>, Problem> {
         let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
         match (request.method(), path.as_slice()) {
-            (&Method::POST, ["orders"]) => self.place(request.body()).await,
+            (&Method::POST, ["orders"]) => self.place(request.body(), origin).await,
             (&Method::GET, ["orders", id]) if !id.is_empty() => self.show(id).await,
             (_, ["orders"]) => Err(Problem::method_not_allowed("POST")),
             (_, ["orders", _]) => Err(Problem::method_not_allowed("GET")),
@@ -75,12 +86,12 @@ impl Api {
         }
     }
 
-    async fn place(&self, body: &[u8]) -> Result<Response<Body>, Problem> {
+    async fn place(&self, body: &[u8], origin: &Origin) -> Result<Response<Body>, Problem> {
         if body.len() > MAX_BODY {
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "The order is larger than 16 KiB"));
         }
         let order = NewOrder::read(body)?;
-        let id = self.orders.place(order).await?;
+        let id = self.orders.place(order, origin).await?;
         let response = Response::builder()
             .status(StatusCode::CREATED)
             .header(header::CONTENT_TYPE, "application/json")

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{AttributeValue, Put};
+use lambda_http::Request;
 use lambda_http::http::StatusCode;
 use oncebox::event::Emit;
 use oncebox::outbox::{CommitError, Outbox, Transaction};
@@ -14,6 +15,7 @@ use serde::Serialize;
 use crate::Config;
 use crate::domain::NewOrder;
 use crate::problem::Problem;
+use crate::trace::Origin;
 
 /// Orders in DynamoDB.
 #[derive(Debug)]
@@ -50,8 +52,13 @@ impl Orders {
         Self { outbox, clock, ids, ..self }
     }
 
+    /// Where a request comes from.
+    pub(crate) fn origin(&self, request: &Request) -> Origin {
+        Origin::of(request, self.clock.as_ref(), self.ids.as_ref())
+    }
+
     /// Writes the order and its event, and answers the order's id.
-    pub(crate) async fn place(&self, order: NewOrder) -> Result<String, Problem> {
+    pub(crate) async fn place(&self, order: NewOrder, origin: &Origin) -> Result<String, Problem> {
         let now = self.clock.now();
         let line = OrderLine {
             order_id: self.ids.fresh(now).to_string(),
@@ -64,7 +71,7 @@ impl Orders {
             .put(&line, now.as_millisecond())
             .map_err(|error| Problem::internal().because(chain(&error)))?;
         let id = line.order_id.clone();
-        let placed = Emit::new(&OrderPlaced { line }).sequence(1);
+        let placed = Emit::new(&OrderPlaced { line }).sequence(1).cause(origin.cause(&id));
         self.outbox
             .commit(Transaction::new().put(put).emit(placed))
             .await

@@ -82,6 +82,19 @@ fn an_order_and_its_event_are_written_together() {
 }
 
 #[test]
+fn an_event_is_in_its_request_s_trace() {
+    let caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let request = HttpRequest::builder().method(Method::POST).uri("/orders").header("traceparent", caller);
+    let request: Request = request.header("x-correlation-id", "cart-7").body(order().into()).unwrap();
+    let placed = shop().when_called(async |api| api.handle(request).await.unwrap());
+    drop(placed.then_emitted(|_: &OrderPlaced, envelope| {
+        let traceparent = envelope.cause.traceparent.as_deref().unwrap();
+        assert!(traceparent.starts_with(&caller[..36]) && traceparent != caller, "{traceparent}");
+        assert_eq!(envelope.cause.correlation_id.as_deref(), Some("cart-7"));
+    }));
+}
+
+#[test]
 fn what_is_wrong_with_a_request_is_said_and_nothing_is_written() {
     let large = format!(r#"{{"account_id":"{}"}}"#, "x".repeat(17 * 1024));
     let body = order();
