@@ -17,5 +17,6 @@ mod producer;
 mod relay;
 mod relay_order;
 mod sweeper;
+mod telemetry;
 mod transaction;
 mod write_checks;
