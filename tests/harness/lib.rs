@@ -4,6 +4,7 @@ mod client;
 mod dynoxide;
 mod error;
 mod ministack;
+mod sample;
 mod stack;
 mod tables;
 
@@ -11,5 +12,10 @@ pub use client::{dynamo_client, sqs_client};
 pub use dynoxide::Dynoxide;
 pub use error::StartError;
 pub use ministack::MiniStack;
+pub use sample::Paid;
 pub use stack::{Stack, built, http_event, wait_for};
 pub use tables::{TableSpec, create_table};
+
+// The cases of compile_fail are compiled against this crate alone, and name these through it.
+pub use aws_sdk_dynamodb;
+pub use oncebox;

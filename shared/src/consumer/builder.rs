@@ -7,7 +7,7 @@ use super::dispatch::{Routes, Typed};
 use super::engine::{Engine, Parts};
 use super::visibility::RetryDelay;
 use super::{Config, Visibility};
-use crate::effect::{Outcome, UpsertNext};
+use crate::effect::{IntoWork, UpsertNext};
 use crate::event::{Envelope, Event};
 use crate::inbox::{Retention, WindowTooShort};
 use crate::outbox::Outbox;
@@ -201,8 +201,8 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         M: 'static,
         H: Handler<E, S, M>,
     {
-        self.needs_inbox |= <H::Outcome as Outcome>::NEEDS_INBOX;
-        self.needs_every_event |= <H::Outcome as Outcome>::NEEDS_EVERY_EVENT;
+        self.needs_inbox |= <H::Outcome as IntoWork>::NEEDS_INBOX;
+        self.needs_every_event |= <H::Outcome as IntoWork>::NEEDS_EVERY_EVENT;
         let versions = self.routes.entry(E::TYPE).or_default();
         if versions.insert(E::SCHEMA_VERSION, Box::new(Typed::<E, M, H>::new(handler))).is_some() {
             let consumer = self.parts.name.clone();

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::{Handler, HandlerError};
-use crate::effect::{Outcome, Reads, Work};
+use crate::effect::{IntoWork, Reads, Work};
 use crate::event::{Envelope, Event, Malformed, Message};
 
 /// A handler behind its event type, typed data already read.
@@ -54,7 +54,7 @@ where
     H: Handler<E, S, M>,
 {
     fn needs_inbox(&self) -> bool {
-        <H::Outcome as Outcome>::NEEDS_INBOX
+        <H::Outcome as IntoWork>::NEEDS_INBOX
     }
 
     fn prepare(
@@ -84,6 +84,6 @@ where
 {
     fn run(&self, reads: Reads, state: S) -> BoxFuture<'_, Result<Work, HandlerError>> {
         let running = self.handler.call(self.message.clone(), reads, state);
-        Box::pin(async move { running.await.map(Outcome::into_work) })
+        Box::pin(async move { running.await.map(IntoWork::into_work) })
     }
 }

@@ -43,6 +43,13 @@ use crate::telemetry::chain;
 /// by itself that matters, only return it. It is not given a DynamoDB client.
 ///
 /// `M` is a marker that keeps the shapes apart; it is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler",
+    label = "not a handler of a consumer whose state is `{S}`",
+    note = "a handler is `async fn(Message<E>, Reads) -> Result<O, HandlerError>`, where E is an event, and O is Effects, \
+            Insert, Upsert or UpsertNext",
+    note = "it may take the consumer's state as a third argument, of the very type that `.state(…)` was given before `.on(…)`"
+)]
 pub trait Handler<E, S, M>: Send + Sync + 'static {
     /// What the function returns on success.
     type Outcome: Outcome;

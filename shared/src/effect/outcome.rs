@@ -1,25 +1,33 @@
+use sealed::IntoWork;
+
 use super::single::Single;
 use super::{Effects, Insert, Upsert, UpsertNext};
 
 /// What a handler may return.
 ///
-/// Implemented for [`Effects`] (a transaction with the inbox key), and for [`Insert`], [`Upsert`] and [`UpsertNext`]
-/// (one conditional write that needs no inbox row).
-pub trait Outcome: Send + 'static {
-    /// Whether the consumer needs an inbox table for it.
-    const NEEDS_INBOX: bool;
+/// It is [`Effects`] (a transaction with the inbox key), or one of [`Insert`], [`Upsert`] and [`UpsertNext`] (one
+/// conditional write that needs no inbox row). There are no others: a write that the engine does not know the meaning of
+/// could not be told from a duplicate.
+pub trait Outcome: sealed::IntoWork + Send + 'static {}
 
-    /// Whether every event of the aggregate has to be counted, also of types without a handler: then the consumer needs
-    /// [`on_unhandled`](crate::consumer::Builder::on_unhandled).
-    const NEEDS_EVERY_EVENT: bool = false;
+pub(crate) mod sealed {
+    use super::Work;
 
-    /// The work for the engine.
-    fn into_work(self) -> Work;
+    /// An outcome from the engine's side.
+    pub trait IntoWork {
+        /// Whether the consumer needs an inbox table for it.
+        const NEEDS_INBOX: bool;
+
+        /// Whether every event of the aggregate has to be counted, also of types without a handler.
+        const NEEDS_EVERY_EVENT: bool = false;
+
+        /// The work.
+        fn into_work(self) -> Work;
+    }
 }
 
-/// One event's work, for the engine alone.
+/// One event's work.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Work {
     /// Inbox key, effects and outbox rows in one transaction.
     Transaction(Effects),
@@ -29,7 +37,9 @@ pub enum Work {
     Unhandled(Option<Single>),
 }
 
-impl Outcome for Effects {
+impl Outcome for Effects {}
+
+impl IntoWork for Effects {
     const NEEDS_INBOX: bool = true;
 
     fn into_work(self) -> Work {
@@ -37,7 +47,9 @@ impl Outcome for Effects {
     }
 }
 
-impl Outcome for Insert {
+impl Outcome for Insert {}
+
+impl IntoWork for Insert {
     const NEEDS_INBOX: bool = false;
 
     fn into_work(self) -> Work {
@@ -45,7 +57,9 @@ impl Outcome for Insert {
     }
 }
 
-impl Outcome for Upsert {
+impl Outcome for Upsert {}
+
+impl IntoWork for Upsert {
     const NEEDS_INBOX: bool = false;
 
     fn into_work(self) -> Work {
@@ -53,7 +67,9 @@ impl Outcome for Upsert {
     }
 }
 
-impl Outcome for UpsertNext {
+impl Outcome for UpsertNext {}
+
+impl IntoWork for UpsertNext {
     const NEEDS_INBOX: bool = false;
     const NEEDS_EVERY_EVENT: bool = true;
 
