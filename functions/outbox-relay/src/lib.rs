@@ -1,5 +1,8 @@
 //! Publishes the outbox table's stream to SNS and SQS.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use oncebox::config::{ConfigError, Reader};

@@ -1,5 +1,8 @@
 //! Publishes outbox rows that the stream has missed, on a schedule.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
