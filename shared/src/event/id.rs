@@ -1,6 +1,7 @@
+use std::borrow::Cow;
 use std::fmt;
 
-use uuid::Uuid;
+use uuid::{Uuid, Variant};
 
 /// The id of an event that this system minted: a UUID v7 in lower case with hyphens.
 ///
@@ -30,9 +31,9 @@ impl fmt::Display for EventId {
 
 /// What a consumer remembers an event by.
 ///
-/// An id that is a UUID stands alone, in its normal spelling, so that `{…}`, upper case and `urn:uuid:` are one
-/// event. Any other id is only unique within its source (CloudEvents 1.0, "id"), hence `{source}#{id}`; where that is
-/// longer than 512 bytes, `sha256:` and its hash, since a DynamoDB key is bounded (2048 bytes, less what stands beside
+/// An id that is a UUID (RFC 9562, any version) stands alone, in its normal spelling, so that `{…}`, upper case and
+/// `urn:uuid:` are one event. Any other id is only unique within its source (CloudEvents 1.0, "id"), hence
+/// `{source}#{id}`, with `%` and `#` in the source written as `%25` and `%23`; where that is longer than 512 bytes, `sha256:` and its hash, since a DynamoDB key is bounded (2048 bytes, less what stands beside
 /// it).
 ///
 /// # Examples
@@ -51,9 +52,9 @@ impl EventKey {
     /// The key of `id` from `source`.
     #[must_use]
     pub fn of(source: &str, id: &str) -> Self {
-        match Uuid::try_parse(id) {
-            Ok(uuid) => Self(uuid.hyphenated().to_string()),
-            Err(_) => Self(bounded(format!("{source}#{id}"))),
+        match Uuid::try_parse(id).ok().filter(is_unique) {
+            Some(uuid) => Self(uuid.hyphenated().to_string()),
+            None => Self(bounded(format!("{}#{id}", without_hash(source)))),
         }
     }
 
@@ -78,6 +79,21 @@ impl From<EventId> for EventKey {
 impl fmt::Display for EventKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Whether somebody made it to be unique: RFC 9562 has versions 1 to 8. Other 32 digits are a counter or the like.
+fn is_unique(uuid: &Uuid) -> bool {
+    uuid.get_variant() == Variant::RFC4122 && (1..=8).contains(&uuid.get_version_num())
+}
+
+/// The source with its `#` escaped, so that the first one in a key parts source and id: `a#b` with `c` is not `a` with
+/// `b#c`.
+fn without_hash(source: &str) -> Cow<'_, str> {
+    if source.contains(['#', '%']) {
+        Cow::Owned(source.replace('%', "%25").replace('#', "%23"))
+    } else {
+        Cow::Borrowed(source)
     }
 }
 
