@@ -64,13 +64,18 @@ pub(super) fn parts(body: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = body;
     while rest.len() > MAX_PART {
-        let cut = (0..=MAX_PART).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(MAX_PART);
-        let (part, tail) = rest.split_at(cut);
+        let part = cut(rest, MAX_PART);
         parts.push(part);
-        rest = tail;
+        rest = rest.get(part.len()..).unwrap_or_default();
     }
     parts.push(rest);
     parts
+}
+
+/// The longest beginning of `text` that has at most `max` bytes and ends between characters.
+pub(super) fn cut(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// The sort key of part `number`; the digits keep parts in order.

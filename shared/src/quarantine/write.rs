@@ -6,11 +6,15 @@ use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem, Update};
 use jiff::Timestamp;
 
 use super::Case;
-use super::row::{MAX_PART, names, part_key, parts};
+use super::row::{MAX_PART, cut, names, part_key, parts};
 use crate::outbox::limits;
 use crate::retry::{self, Backoff};
 use crate::store::{Item, Store, TransactError, WriteError};
 use crate::time::{Clock, Deadline, Ids};
+
+/// Bytes of the detail that are kept, and of each shorter text. With a body of 350 KB, an item may have 400 KB.
+const MAX_DETAIL: usize = 16_384;
+const MAX_TEXT: usize = 2048;
 
 /// Writes cases to the quarantine table.
 #[derive(Debug, Clone)]
@@ -135,13 +139,13 @@ impl Fields {
 
 fn attributes(case: &Case) -> Vec<(&'static str, AttributeValue)> {
     let mut all = vec![
-        (names::OWNER, text(&*case.owner)),
-        (names::SOURCE, text(&*case.source)),
-        (names::MESSAGE_ID, text(&*case.message_id)),
-        (names::EVENT_TYPE, text(&*case.event_type)),
-        (names::AGGREGATE_ID, text(&*case.aggregate_id)),
+        (names::OWNER, short(&case.owner)),
+        (names::SOURCE, short(&case.source)),
+        (names::MESSAGE_ID, short(&case.message_id)),
+        (names::EVENT_TYPE, short(&case.event_type)),
+        (names::AGGREGATE_ID, short(&case.aggregate_id)),
         (names::REASON, text(case.reason.as_str())),
-        (names::DETAIL, text(&*case.detail)),
+        (names::DETAIL, text(cut(&case.detail, MAX_DETAIL))),
         (names::ATTEMPTS, number(case.attempts)),
         (
             names::DESTINATIONS,
@@ -149,9 +153,14 @@ fn attributes(case: &Case) -> Vec<(&'static str, AttributeValue)> {
         ),
     ];
     all.extend(case.event_key.as_ref().map(|key| (names::EVENT_KEY, text(key.as_str()))));
-    all.extend(case.group.as_deref().map(|group| (names::GROUP, text(group))));
-    all.extend(case.traceparent.as_deref().map(|trace| (names::TRACEPARENT, text(trace))));
+    all.extend(case.group.as_deref().map(|group| (names::GROUP, short(group))));
+    all.extend(case.traceparent.as_deref().map(|trace| (names::TRACEPARENT, short(trace))));
     all
+}
+
+/// A text from outside may have any length, and must not make the item too large to be kept. The body has it whole.
+fn short(value: &str) -> AttributeValue {
+    text(cut(value, MAX_TEXT))
 }
 
 fn text(value: impl Into<String>) -> AttributeValue {
