@@ -58,7 +58,8 @@ pub(crate) async fn transact(
     let mut open: Option<TransactError> = None;
     let mut attempt = 0_u32;
     loop {
-        let error = match store.transact(items.to_vec(), token).await {
+        let error = match store.transact(items.to_vec(), token).await.map_err(|error| in_place(error, items))
+        {
             Ok(()) => return Ok(()),
             // DynamoDB answers a repeated token from memory, so a false condition says that no earlier attempt
             // was applied either.
@@ -80,6 +81,16 @@ pub(crate) async fn transact(
         open = Some(worst);
         attempt = attempt.saturating_add(1);
         tokio::time::sleep(wait).await;
+    }
+}
+
+/// Reasons that are not one for each action say nothing about positions, and are dropped.
+fn in_place(error: TransactError, items: &[TransactWriteItem]) -> TransactError {
+    match error {
+        TransactError::Cancelled(reasons) if reasons.len() != items.len() => {
+            TransactError::Cancelled(Vec::new())
+        }
+        other => other,
     }
 }
 

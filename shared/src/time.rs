@@ -42,7 +42,7 @@ impl Ids for RandomIds {
 }
 
 /// When an invocation must have answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Timestamp);
 
 impl Deadline {

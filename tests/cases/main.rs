@@ -10,13 +10,20 @@
 
 mod bench;
 mod consumer_bodies;
+mod consumer_isolation;
 mod consumer_records;
 mod consumer_responses;
+mod deadlines;
 mod handler_shapes;
+mod identity;
+mod packing;
 mod producer;
+mod quarantine;
 mod relay;
 mod relay_order;
+mod retention;
 mod sweeper;
 mod telemetry;
 mod transaction;
+mod visibility;
 mod write_checks;

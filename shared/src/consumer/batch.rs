@@ -1,7 +1,12 @@
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+
 use aws_lambda_events::event::sqs::SqsBatchResponse;
+use futures::FutureExt;
 use futures::stream::{self, StreamExt};
 
 use super::lanes::{Entry, Times, into_lanes};
+use super::pace::Pace;
 use super::record::{self, Record};
 use super::settle::Settled;
 use super::{Consumer, report};
@@ -52,14 +57,16 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
         let parts = &self.engine.parts;
         let records = record::split(event).map_err(|error| InvocationError::NotABatch(chain(&error)))?;
         report::received(&parts.name, records.len());
+        let pace = Pace::default();
         let times = Times {
             now: parts.clock.now(),
             until: deadline.less(parts.margin),
             settle_until: deadline.less(parts.margin / 2),
+            pace: &pace,
         };
         let lanes = into_lanes(records.iter().enumerate().map(|(index, record)| Entry::new(index, record)));
         let done = if parts.packing {
-            self.engine.run_packed(lanes, times).await
+            self.engine.run_packed(&lanes, times).await
         } else {
             let lanes = stream::iter(lanes).map(|lane| self.engine.run_lane(lane, times));
             lanes.buffer_unordered(parts.concurrency).concat().await
@@ -75,8 +82,8 @@ impl<S: Clone + Send + Sync + 'static> Consumer<S> {
         if let Some(retry_delay) = &parts.retry_delay {
             let left = deadline.left(parts.clock.now());
             let setting = retry_delay.apply(&parts.name, &records, &settled, left);
-            // The answer matters more than the delay.
-            let _ = tokio::time::timeout(left / 2, setting).await;
+            // The answer matters more than the delay, whatever becomes of it.
+            let _ = tokio::time::timeout(left / 2, AssertUnwindSafe(setting).catch_unwind()).await;
         }
         Ok(Observed { settled, answer })
     }
@@ -88,9 +95,12 @@ fn respond(records: &[Record<'_>], settled: &[Settled]) -> Result<SqsBatchRespon
         return Err(InvocationError::Unidentified { records: unidentified, of: records.len() });
     }
     let mut response = SqsBatchResponse::default();
+    // A message that came twice in one batch is listed once.
+    let mut listed = HashSet::new();
     for (record, settled) in records.iter().zip(settled) {
         if let Some(id) = record.message_id.as_deref()
             && !settled.is_done()
+            && listed.insert(id)
         {
             response.add_failure(id);
         }

@@ -90,6 +90,14 @@ pub enum BuildError {
     /// The name is empty.
     #[error("the consumer has no name; every inbox key needs one")]
     NoName,
+    /// The name cannot be part of a stored key.
+    #[error("the consumer's name {name:?} {why}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// No handler was added.
     #[error("consumer {0:?} handles no event type; add a handler with .on(…)")]
     NoHandler(String),
@@ -166,8 +174,8 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         self
     }
 
-    /// Sets the visibility of what has to come again: a back-off by receive count between 2 s and 15 min, with jitter,
-    /// never less than what is left of the invocation. Default: the queue's own visibility timeout.
+    /// Sets the visibility of what has to come again: a random time below 2 s, doubled with each receive up to 15 min,
+    /// and never less than what is left of the invocation. Default: the queue's own visibility timeout.
     pub fn retry_delay(mut self, visibility: Arc<dyn Visibility>, queue_url: String) -> Self {
         self.parts.retry_delay = Some(RetryDelay::new(visibility, queue_url));
         self
@@ -301,6 +309,9 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         if name.is_empty() {
             return Err(BuildError::NoName);
         }
+        if let Some(why) = unusable(&name) {
+            return Err(BuildError::BadName { name, why });
+        }
         if let Some(wrong) = self.wrong {
             return Err(wrong);
         }
@@ -319,6 +330,19 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         Ok(Consumer {
             engine: Arc::new(Engine { parts: self.parts, routes: self.routes, state: self.state }),
         })
+    }
+}
+
+/// Why a name cannot stand in a key: in the inbox alone, in the quarantine before the event key.
+fn unusable(name: &str) -> Option<&'static str> {
+    if name.contains('#') {
+        Some("has a '#', which parts it from the event in the quarantine's key")
+    } else if name.len() > 255 {
+        Some("is longer than 255 bytes")
+    } else if name.chars().any(char::is_control) {
+        Some("has a control character")
+    } else {
+        None
     }
 }
 

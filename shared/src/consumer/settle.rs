@@ -1,5 +1,7 @@
 //! From a verdict to what becomes of the record: acknowledged, listed or quarantined.
 
+use std::time::Duration;
+
 use super::engine::Engine;
 use super::watch::Sample;
 use super::{Record, Verdict};
@@ -7,6 +9,9 @@ use crate::event::Envelope;
 use crate::quarantine::{Case, Reason};
 use crate::telemetry::chain;
 use crate::time::Deadline;
+
+/// How long one record may wait for the quarantine table.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A record's verdict, and whether it was quarantined for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,19 +59,33 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             Verdict::Transient(_) if last => Reason::Exhausted,
             _ => return Settled::new(verdict, false),
         };
+        let clock = self.parts.clock.as_ref();
+        // A table that does not answer holds up nobody for long: the record comes again.
+        let deadline = deadline.min(Deadline::after(clock.now(), PATIENCE));
+        if let Some(envelope) = envelope {
+            let half = deadline.left(clock.now()) / 2;
+            let looking = self.has_applied(envelope, clock.now());
+            match tokio::time::timeout(half, looking).await {
+                Ok(Ok(true)) => return Settled::new(Verdict::Duplicate, false),
+                Ok(Ok(false)) => {}
+                // Another delivery finds out, if there is one.
+                Ok(Err(_)) | Err(_) if !last => return Settled::new(verdict, false),
+                Ok(Err(_)) | Err(_) => {}
+            }
+        }
         let (Some(quarantine), Some(message_id)) = (&self.parts.quarantine, record.message_id.as_deref())
         else {
             return Settled::new(verdict, false);
         };
         let case = self.case(record, envelope, message_id, reason, verdict.reason().unwrap_or_default());
-        let (clock, ids) = (self.parts.clock.as_ref(), self.parts.ids.as_ref());
-        match quarantine.keep(&case, clock, ids, deadline).await {
-            Ok(()) => Settled::new(verdict, true),
-            Err(error) => {
-                tracing::error!(reason = chain(&error), "not quarantined; the record comes again");
-                Settled::new(verdict, false)
-            }
-        }
+        let keeping = quarantine.keep(&case, clock, self.parts.ids.as_ref(), deadline);
+        let reason = match tokio::time::timeout(deadline.left(clock.now()), keeping).await {
+            Ok(Ok(())) => return Settled::new(verdict, true),
+            Ok(Err(error)) => chain(&error),
+            Err(_elapsed) => "the quarantine table did not answer in time".to_owned(),
+        };
+        tracing::error!(reason, "not quarantined; the record comes again");
+        Settled::new(verdict, false)
     }
 
     fn case(

@@ -1,5 +1,6 @@
 //! When a record that has to come again comes again.
 
+use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -106,28 +107,24 @@ impl RetryDelay {
     fn plan(&self, records: &[Record<'_>], settled: &[Settled], left: Duration) -> Vec<(String, u32)> {
         let mut entries = Vec::new();
         // The listed tail of a FIFO group waits as long as its head: no record may overtake it.
-        let mut heads: Vec<(&str, Duration)> = Vec::new();
+        let mut heads: HashMap<&str, Duration> = HashMap::new();
         for (record, settled) in records.iter().zip(settled) {
             if settled.is_done() {
                 continue;
             }
             let group = record.group.as_deref().filter(|_| record.is_fifo());
-            let head = group
-                .and_then(|group| heads.iter().find(|(known, _)| *known == group))
-                .map(|(_, delay)| *delay);
-            let delay = head.unwrap_or_else(|| {
+            let own = || {
                 let wait = match settled.verdict {
                     // It was not its own fault; it comes again as soon as it may.
                     Verdict::NotStarted | Verdict::HeldBack => Duration::ZERO,
                     _ => self.backoff.delay(record.receive_count.saturating_sub(1)),
                 };
                 wait.max(left).min(MAX_DELAY)
-            });
-            if let Some(group) = group
-                && head.is_none()
-            {
-                heads.push((group, delay));
-            }
+            };
+            let delay = match group {
+                Some(group) => *heads.entry(group).or_insert_with(own),
+                None => own(),
+            };
             if let Some(receipt) = record.receipt_handle.as_deref() {
                 let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
                 entries.push((receipt.to_owned(), u32::try_from(seconds).unwrap_or(u32::MAX)));

@@ -9,7 +9,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::Record;
-use super::engine::{Parts, born_at};
+use super::engine::Parts;
 use crate::event::{Envelope, TraceContext};
 use crate::telemetry::SPANS;
 
@@ -64,7 +64,7 @@ impl Watch {
             parent_span_id = producer.map(|producer| producer.span_id()),
             verdict = Empty,
         );
-        let born = envelope.and_then(|envelope| born_at(envelope).ok().flatten());
+        let born = envelope.and_then(|envelope| envelope.born().ok().flatten());
         Self { trace, span, born, handler: AtomicU64::new(0), commit: AtomicU64::new(0) }
     }
 

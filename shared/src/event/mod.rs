@@ -1,5 +1,6 @@
 //! Events and the envelope they travel in.
 
+mod born;
 mod emit;
 mod envelope;
 mod hash;

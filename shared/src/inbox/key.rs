@@ -54,7 +54,7 @@ pub struct InboxKey {
 }
 
 impl InboxKey {
-    /// The key of `envelope` for `consumer`, kept for `window` from `now`.
+    /// The key of `envelope` for `consumer`, kept for `window` from `now`, or from the event's own time if that is later.
     ///
     /// Two consumers of one event need two names: each has its own effect. `window` must outlast every way in
     /// which the event can come back: queue and DLQ retention, SNS delivery retries (23 days), replays.
@@ -67,6 +67,8 @@ impl InboxKey {
         window: Duration,
     ) -> Self {
         let window = i64::try_from(window.as_secs()).unwrap_or(i64::MAX);
+        // An event that claims to be from the future counts as too old that much later, and is remembered until then.
+        let from = envelope.born().ok().flatten().map_or(now, |born| born.max(now));
         Self {
             table: table.into(),
             consumer: consumer.into(),
@@ -74,7 +76,7 @@ impl InboxKey {
             event_type: envelope.event_type.clone(),
             hash: envelope.body_hash(),
             processed_at: now.as_millisecond(),
-            expires_at: now.as_second().saturating_add(window),
+            expires_at: from.as_second().saturating_add(window),
         }
     }
 

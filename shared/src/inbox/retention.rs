@@ -76,9 +76,13 @@ impl Retention {
     /// Replay, SNS retries, queue, the longer of dead letter queue and quarantine, and the queue again.
     #[must_use]
     pub fn longest_way_back(&self) -> Days {
-        let parked = self.dlq.max(self.quarantine).get();
-        let ways = [self.replay.get(), self.sns.get(), self.queue.get(), parked, self.queue.get()];
-        Days::new(ways.into_iter().fold(0, u16::saturating_add))
+        Days::new(u16::try_from(self.way_back()).unwrap_or(u16::MAX))
+    }
+
+    /// In days, more than [`Days`] holds if need be.
+    fn way_back(&self) -> u32 {
+        let parked = self.dlq.max(self.quarantine);
+        [self.replay, self.sns, self.queue, parked, self.queue].iter().map(|days| u32::from(days.get())).sum()
     }
 
     /// Compares the inbox window with the longest way back.
@@ -86,7 +90,7 @@ impl Retention {
     /// # Errors
     /// [`WindowTooShort`], with the sum and its parts.
     pub fn check(&self) -> Result<(), WindowTooShort> {
-        if self.inbox >= self.longest_way_back() && self.inbox > Days::new(0) {
+        if u32::from(self.inbox.get()) >= self.way_back() && self.inbox > Days::new(0) {
             Ok(())
         } else {
             Err(WindowTooShort(*self))
@@ -99,10 +103,10 @@ impl fmt::Display for WindowTooShort {
         let Retention { inbox, queue, dlq, sns, replay, quarantine } = self.0;
         write!(
             f,
-            "is too short: an inbox key is kept for {inbox}, but an event can come back after {back} (replay {replay}, \
+            "is too short: an inbox key is kept for {inbox}, but an event can come back after {back} days (replay {replay}, \
              SNS retries {sns}, queue {queue}, the longer of dead letter queue {dlq} and quarantine {quarantine}, queue \
-             again {queue}) and would be applied a second time; keep keys for at least {back}, or shorten the others",
-            back = self.0.longest_way_back(),
+             again {queue}) and would be applied a second time; keep keys for at least {back} days, or shorten the others",
+            back = self.0.way_back(),
         )
     }
 }

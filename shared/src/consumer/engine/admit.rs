@@ -1,9 +1,10 @@
 //! Which events come to a handler at all.
 
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use super::single::Advance;
 use super::{Admitted, Engine};
@@ -12,6 +13,10 @@ use crate::consumer::lanes::Times;
 use crate::consumer::watch::Watch;
 use crate::consumer::{Record, Verdict};
 use crate::event::{Envelope, Malformed};
+use crate::time::Deadline;
+
+/// Source: Lambda quotas, "Function timeout".
+const LONGEST_INVOCATION: Duration = Duration::from_secs(900);
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// Finds the event's handler and reads its data.
@@ -22,8 +27,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         &'a self,
         record: &'a Record<'_>,
         envelope: &'a Envelope,
-        watch: &'a Watch,
-        times: Times,
+        watch: &Arc<Watch>,
+        times: Times<'_>,
     ) -> Result<Admitted<'a, S>, Verdict> {
         let now = times.now;
         let Some(versions) = self.routes.get(envelope.event_type.as_str()) else {
@@ -31,25 +36,31 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             let advance = Box::new(Advance { on_unhandled, envelope });
             return Ok(self.admitted(record, envelope, advance, watch, times));
         };
-        let born = born_at(envelope).map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
-        let age = born.and_then(|born| Duration::try_from(now.duration_since(born)).ok()).unwrap_or_default();
+        let born = envelope.born().map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
+        let age_at = |when: Timestamp| {
+            born.and_then(|born| Duration::try_from(when.duration_since(born)).ok()).unwrap_or_default()
+        };
         let Some(route) = versions.get(&envelope.schema_version) else {
             return Err(self.unknown_version(
                 envelope,
                 versions.keys(),
-                born.is_some() && age < self.parts.version_grace,
+                born.is_some() && age_at(now) < self.parts.version_grace,
             ));
         };
-        if route.needs_inbox() && age >= Duration::from(self.parts.retention.inbox) {
-            let window = self.parts.retention.inbox;
+        let window = self.parts.retention.inbox;
+        // As old as it will be when its commit is sent: the key of an earlier commit must outlast that.
+        let age = age_at(times.until.at().min(Deadline::after(now, LONGEST_INVOCATION).at()));
+        if route.needs_inbox() && age >= Duration::from(window) {
             let days = age.as_secs() / 86_400;
             return Err(Verdict::TooOld(format!(
                 "outside the retention window: the event is {days} days old, and the inbox remembers {window}; whether it \
                  was applied is not known here, so find out from the data before applying it by hand"
             )));
         }
-        let prepared = route
-            .prepare(envelope.clone(), now, record.receive_count)
+        // Reading the data runs the event type's own code.
+        let read = AssertUnwindSafe(|| route.prepare(envelope.clone(), now, record.receive_count));
+        let prepared = panic::catch_unwind(read)
+            .map_err(|_panic| Verdict::Transient("reading the event's data panicked".to_owned()))?
             .map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
         Ok(self.admitted(record, envelope, prepared, watch, times))
     }
@@ -59,8 +70,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         record: &'a Record<'_>,
         envelope: &'a Envelope,
         prepared: Box<dyn Prepared<S> + 'a>,
-        watch: &'a Watch,
-        times: Times,
+        watch: &Arc<Watch>,
+        times: Times<'_>,
     ) -> Admitted<'a, S> {
         Admitted {
             envelope,
@@ -68,7 +79,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             now: times.now,
             deadline: times.until,
             attempt: record.receive_count,
-            watch,
+            watch: Arc::clone(watch),
             #[cfg(feature = "fault-injection")]
             receipt: record.receipt_handle.as_deref(),
         }
@@ -92,19 +103,4 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             Verdict::Malformed(malformed.to_string())
         }
     }
-}
-
-/// When the event came to be: its `time`, or what a UUID v7 says. `None` for an event that states neither, whose age
-/// cannot be known.
-pub(in crate::consumer) fn born_at(envelope: &Envelope) -> Result<Option<Timestamp>, Malformed> {
-    if !envelope.time.is_empty() {
-        let time = envelope.time.parse();
-        return time.map(Some).map_err(|_| Malformed::Unusable("time", "it is no RFC 3339 timestamp"));
-    }
-    let id = Uuid::try_parse(&envelope.id).ok().filter(|id| id.get_version_num() == 7);
-    let (seconds, nanos) = match id.and_then(|id| id.get_timestamp()) {
-        Some(timestamp) => timestamp.to_unix(),
-        None => return Ok(None),
-    };
-    Ok(i64::try_from(seconds).ok().and_then(|seconds| Timestamp::new(seconds, nanos.cast_signed()).ok()))
 }

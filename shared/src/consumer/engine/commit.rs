@@ -9,7 +9,7 @@ use crate::event::{Cause, EventId};
 use crate::inbox::{self, InboxKey};
 use crate::outbox::limits;
 use crate::retry;
-use crate::store::TransactError;
+use crate::store::{CancelCode, TransactError};
 use crate::telemetry::chain;
 use crate::time::Deadline;
 
@@ -27,7 +27,9 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// Puts the transaction together; what cannot be committed is found here, before any call.
     pub(super) fn build(&self, effects: Effects, event: &Admitted<'_, S>) -> Result<Built, Verdict> {
         let impossible = |reason: &str| Verdict::Permanent(reason.to_owned());
-        let key = self.inbox_key(event).ok_or_else(|| impossible("the consumer has no inbox table"))?;
+        let key = self
+            .inbox_key(event.envelope, event.now)
+            .ok_or_else(|| impossible("the consumer has no inbox table"))?;
         let Effects { actions, emits, misuse } = effects;
         if let Some(misuse) = misuse {
             return Err(impossible(misuse));
@@ -64,8 +66,17 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 crate::fault::point("consumer-after-commit");
                 Tried::Verdict(Verdict::Applied)
             }
+            Err(error) if is_unproven(&error) => self.same_event(event).await,
             Err(error) => explain(&error, &built.key, &built.meanings),
         }
+    }
+
+    /// The inbox key is there, but the answer did not say for which event.
+    async fn same_event(&self, event: &Admitted<'_, S>) -> Tried {
+        Tried::Verdict(match self.look(event.envelope, event.now).await {
+            Ok(known) => known.unwrap_or(Verdict::Duplicate),
+            Err(error) => Verdict::Transient(chain(&error)),
+        })
     }
 
     async fn send(
@@ -89,6 +100,13 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         }
         built
     }
+}
+
+/// DynamoDB sends the item that it was asked for; not every emulator does.
+fn is_unproven(error: &TransactError) -> bool {
+    let TransactError::Cancelled(reasons) = error else { return false };
+    let inbox = reasons.first().filter(|inbox| inbox.code == CancelCode::ConditionalCheckFailed);
+    inbox.is_some_and(|inbox| inbox.item.is_none())
 }
 
 /// `meanings` are those of the business actions, which stand at positions 1 to their number; outbox rows follow.

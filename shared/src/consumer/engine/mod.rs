@@ -2,6 +2,7 @@
 
 mod admit;
 mod commit;
+mod look;
 mod single;
 
 use std::num::NonZeroU32;
@@ -13,7 +14,6 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use tracing::Instrument;
 
-pub(super) use self::admit::born_at;
 pub(super) use self::commit::Built;
 pub(super) use self::single::OnUnhandled;
 use super::dispatch::{Prepared, Routes};
@@ -22,7 +22,7 @@ use super::watch::Watch;
 use super::{HandlerError, Verdict};
 use crate::effect::{Reads, Work};
 use crate::event::Envelope;
-use crate::inbox::{self, InboxKey, Retention};
+use crate::inbox::Retention;
 use crate::outbox::Outbox;
 use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
@@ -65,7 +65,7 @@ pub(super) struct Admitted<'a, S> {
     now: Timestamp,
     deadline: Deadline,
     attempt: u32,
-    pub(super) watch: &'a Watch,
+    pub(super) watch: Arc<Watch>,
     #[cfg(feature = "fault-injection")]
     receipt: Option<&'a str>,
 }
@@ -79,7 +79,8 @@ enum Tried {
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// From the handler to the verdict, committing by itself.
     pub(super) async fn run(&self, event: &Admitted<'_, S>) -> Verdict {
-        self.guard(event, self.run_from(event, None)).await.unwrap_or_else(|verdict| verdict)
+        let runs = self.parts.reruns;
+        self.guard(event, self.run_from(event, None, runs)).await.unwrap_or_else(|verdict| verdict)
     }
 
     /// The handler's first run, up to a transaction that could be committed with others. What does not end in one is
@@ -89,7 +90,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             let work = self.call(event).await?;
             match work {
                 Work::Transaction(effects) => self.build(effects, event),
-                other => Err(self.run_from(event, Some(other)).await),
+                other => Err(self.run_from(event, Some(other), self.parts.reruns).await),
             }
         };
         self.guard(event, first).await?
@@ -100,14 +101,15 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let rest = async {
             match self.commit(built, event).await {
                 Tried::Verdict(verdict) => verdict,
-                Tried::Rerun => self.run_from(event, None).await,
+                Tried::Rerun => self.run_from(event, None, self.parts.reruns.saturating_sub(1)).await,
             }
         };
         self.guard(event, rest).await.unwrap_or_else(|verdict| verdict)
     }
 
-    async fn run_from(&self, event: &Admitted<'_, S>, mut work: Option<Work>) -> Verdict {
-        for _ in 0..self.parts.reruns {
+    /// Runs the handler until its conditions hold, at most `runs` times. `work` is what a first run has returned.
+    async fn run_from(&self, event: &Admitted<'_, S>, mut work: Option<Work>, runs: u32) -> Verdict {
+        for _ in 0..runs {
             let next = match work.take() {
                 Some(work) => Ok(work),
                 None => self.call(event).await,
@@ -131,8 +133,10 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 
     /// Looks first where that is worth it, then calls the handler.
     async fn call(&self, event: &Admitted<'_, S>) -> Result<Work, Verdict> {
+        // A redelivered event is often a duplicate: one read is cheaper than a handler run and a cancelled transaction.
+        // It only saves work; the condition in the transaction is what decides.
         if event.attempt > 1
-            && let Some(verdict) = self.look_first(event).await
+            && let Ok(Some(verdict)) = self.look(event.envelope, event.now).await
         {
             return Err(verdict);
         }
@@ -140,27 +144,6 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         crate::fault::panic_point("handler-panic");
         let reads = Reads::new(Arc::clone(&self.parts.store));
         event.prepared.run(reads, self.state.clone()).await.map_err(|error| of_handler(&error))
-    }
-
-    /// A redelivered event is often a duplicate: one read is cheaper than a handler run and a cancelled transaction.
-    /// It only saves work; the condition in the transaction is what decides.
-    async fn look_first(&self, event: &Admitted<'_, S>) -> Option<Verdict> {
-        #[cfg(feature = "fault-injection")]
-        if self.parts.sabotage.no_inbox {
-            return None;
-        }
-        let key = self.inbox_key(event)?;
-        let found = self.parts.store.get(key.table(), key.key()).await.ok()??;
-        match found.get(inbox::names::BODY_HASH).and_then(|hash| hash.as_s().ok()) {
-            Some(hash) if hash != key.body_hash().as_str() => Some(id_reused()),
-            _ => Some(Verdict::Duplicate),
-        }
-    }
-
-    fn inbox_key(&self, event: &Admitted<'_, S>) -> Option<InboxKey> {
-        let table = self.parts.inbox.as_ref()?;
-        let window = self.parts.retention.inbox.into();
-        Some(InboxKey::new(table, &self.parts.name, event.envelope, event.now, window))
     }
 
     /// A panic, or the deadline, is a transient failure of this record alone.

@@ -93,3 +93,60 @@ fn name(table: &str, item: &Item) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record whose actions are on these items, each of so many bytes.
+    fn footprint(items: &[u32], bytes: usize) -> Footprint {
+        Footprint { actions: items.len(), bytes, items: items.iter().map(u32::to_string).collect() }
+    }
+
+    #[test]
+    fn packs_are_within_the_limits_and_disjoint_and_nobody_is_dropped() {
+        for seed in 0..2000 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let spread = random.u32(1..400);
+            let most = random.usize(1..60);
+            let records: Vec<(Vec<u32>, usize)> = (0..random.usize(0..200))
+                .map(|_| {
+                    let mut items: Vec<u32> =
+                        (0..random.usize(1..=most)).map(|_| random.u32(0..spread)).collect();
+                    items.sort_unstable();
+                    items.dedup();
+                    (items, random.usize(0..400_000))
+                })
+                .collect();
+            let footprints =
+                records.iter().enumerate().map(|(at, (items, bytes))| (footprint(items, *bytes), at));
+            let packs = plan(footprints);
+            for pack in &packs {
+                let members = || pack.iter().map(|at| &records[*at]);
+                let items: Vec<u32> = members().flat_map(|(items, _)| items.iter().copied()).collect();
+                assert!(items.len() <= 100 && !items.is_empty(), "seed {seed}");
+                assert!(members().map(|(_, bytes)| bytes).sum::<usize>() <= 4 * 1024 * 1024, "seed {seed}");
+                assert_eq!(items.iter().collect::<HashSet<_>>().len(), items.len(), "seed {seed}");
+                assert!(pack.is_sorted(), "in the order of the batch, seed {seed}");
+            }
+            let mut all: Vec<usize> = packs.into_iter().flatten().collect();
+            all.sort_unstable();
+            assert!(all.iter().copied().eq(0..records.len()), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_record_at_the_limit_is_a_pack_of_its_own() {
+        let full: Vec<u32> = (0..100).collect();
+        let large = footprint(&[200], limits::MAX_TRANSACTION_BYTES);
+        let small = || footprint(&[300], 1);
+        let packs = plan([(footprint(&full, 100), 'a'), (large, 'b'), (small(), 'c')].into_iter());
+        assert_eq!(packs, [vec!['a'], vec!['b'], vec!['c']]);
+    }
+
+    #[test]
+    fn ten_thousand_records_on_one_item_are_planned_in_no_time() {
+        let packs = plan((0..10_000).map(|at| (footprint(&[1], 10), at)));
+        assert_eq!(packs.len(), 10_000);
+    }
+}
