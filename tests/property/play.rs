@@ -1,0 +1,72 @@
+//! One case from its first delivery until nothing moves any more.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use oncebox::time::{Clock, Deadline};
+
+use crate::checks::{self, Check};
+use crate::queue::{Answer, Place, Queue};
+use crate::scenario::Scenario;
+use crate::state::State;
+use crate::verdicts;
+use crate::world::World;
+
+/// Deliveries in good weather, until everything that can go has gone.
+const CALM: usize = 40;
+
+pub(crate) fn play(scenario: &Scenario) -> Check {
+    // The engine's jitter, the same for the same case.
+    fastrand::seed(1);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(all(scenario))
+}
+
+async fn all(scenario: &Scenario) -> Check {
+    let world = World::new(scenario);
+    let mut queue = Queue::new(scenario);
+    for millis in &scenario.deliveries {
+        deliver(&world, &mut queue, *millis).await?;
+    }
+    world.weather.clear_up();
+    for _ in 0..CALM {
+        queue.redrive();
+        let moving = |place: Place| place == Place::Waiting;
+        let messages = &queue.messages;
+        if messages.iter().all(|message| !moving(message.place) || checks::stuck(scenario, &queue, message)) {
+            break;
+        }
+        deliver(&world, &mut queue, 60_000).await?;
+    }
+    queue.redrive();
+    // Calls that nobody waits for any more come to their end.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let state = State::read(&world.memory)?;
+    checks::always(&queue, &state)?;
+    checks::at_last(scenario, &world, &queue, &state)
+}
+
+async fn deliver(world: &World, queue: &mut Queue, millis: u64) -> Check {
+    let Some(batch) = queue.batch() else { return Ok(()) };
+    let deadline: Deadline = world.clock.deadline_in(millis);
+    let answers: Vec<Answer> =
+        join_all(world.consumers.iter().map(|consumer| consumer.handle(&batch.json, deadline))).await;
+    for counts in verdicts::take() {
+        verdicts::check(&counts)?;
+    }
+    let now = world.clock.now();
+    if now > deadline.at() {
+        return Err(format!("the answer came {} too late", now.duration_since(deadline.at())));
+    }
+    for answer in &answers {
+        checks::answer(queue, &batch, answer)?;
+    }
+    if world.consumers.len() == 1 {
+        checks::delays(world, queue, &batch, &answers, deadline)?;
+    }
+    queue.settle(&batch, &answers);
+    checks::always(queue, &State::read(&world.memory)?)?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok(())
+}
