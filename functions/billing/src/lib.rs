@@ -23,6 +23,11 @@ use order_events::{OrderPlaced, StockRejected};
 #[cfg(feature = "fault-injection")]
 pub use sabotage::sabotage;
 
+/// The chapter on testing uses this function, and its examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;
+
 /// The name in the inbox key.
 pub const CONSUMER: &str = "billing";
 

@@ -10,7 +10,6 @@ mod handler;
 mod lanes;
 #[cfg(feature = "test-util")]
 mod observe;
-mod pace;
 mod packing;
 mod record;
 mod report;
@@ -25,7 +24,9 @@ pub use builder::{BuildError, Builder, Consumer};
 pub use config::Config;
 pub use decode::decode;
 pub use handler::{Handler, HandlerError, WithState, WithoutState};
-pub use record::Record;
 pub use serve::serve;
-pub use verdict::{Counts, Verdict};
+pub use verdict::Verdict;
 pub use visibility::{SqsVisibility, Visibility};
+
+use record::Record;
+use verdict::Counts;

@@ -6,21 +6,21 @@ use serde_json::value::RawValue;
 /// One SQS record, read field by field: an odd type, a null or an absence in one field costs that field only, and
 /// never a neighbouring record. (The stock event types reject the whole batch for a null list in one record.)
 #[derive(Debug, Clone, Default)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     /// The only identifier that may be listed as failed. `None` when absent, null, empty or no string.
-    pub message_id: Option<Cow<'a, str>>,
+    pub(super) message_id: Option<Cow<'a, str>>,
     /// Needed to delete the message or to change its visibility.
-    pub receipt_handle: Option<Cow<'a, str>>,
+    pub(super) receipt_handle: Option<Cow<'a, str>>,
     /// The body. `None` when absent, null or no string.
-    pub body: Option<Cow<'a, str>>,
-    /// `ApproximateReceiveCount`, from 1; 1 when absent or no number.
-    pub receive_count: u32,
+    pub(super) body: Option<Cow<'a, str>>,
+    /// `ApproximateReceiveCount`; 1 when absent.
+    pub(super) receive_count: u32,
     /// `MessageGroupId`, on standard queues too.
-    pub group: Option<Cow<'a, str>>,
-    /// The queue's ARN; its neighbours' where it names none.
-    pub queue_arn: Option<Cow<'a, str>>,
+    pub(super) group: Option<Cow<'a, str>>,
+    /// The queue's ARN.
+    pub(super) queue_arn: Option<Cow<'a, str>>,
     /// The record's own JSON.
-    pub raw: &'a str,
+    pub(super) raw: &'a str,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -56,7 +56,7 @@ struct Batch<'a> {
 impl<'a> Record<'a> {
     /// Reads one record. A record that is no object is one without any field.
     #[must_use]
-    pub fn read(raw: &'a RawValue) -> Self {
+    pub(super) fn read(raw: &'a RawValue) -> Self {
         let fields: Fields<'a> = serde_json::from_str(raw.get()).unwrap_or_default();
         let attributes: Attributes<'a> =
             fields.attributes.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
@@ -66,7 +66,7 @@ impl<'a> Record<'a> {
             body: text(fields.body),
             receive_count: count(attributes.receive_count),
             group: text(attributes.group).filter(|group| !group.is_empty()),
-            queue_arn: text(fields.event_source_arn).filter(|arn| !arn.is_empty()),
+            queue_arn: text(fields.event_source_arn),
             raw: raw.get(),
         }
     }
@@ -74,7 +74,7 @@ impl<'a> Record<'a> {
     /// Whether the record comes from a FIFO queue. The ARN decides: standard queues may carry group ids too (fair
     /// queues), and keep no order.
     #[must_use]
-    pub fn is_fifo(&self) -> bool {
+    pub(super) fn is_fifo(&self) -> bool {
         self.queue_arn.as_ref().is_some_and(|arn| arn.ends_with(".fifo"))
     }
 }
@@ -85,14 +85,7 @@ impl<'a> Record<'a> {
 /// When the event is no object with a list `Records`: then it is no SQS batch, and nothing can be said about records.
 pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
     let batch: Batch<'_> = serde_json::from_str(event)?;
-    let mut records: Vec<Record<'_>> = batch.records.into_iter().map(Record::read).collect();
-    // A batch comes from one queue. A record that does not name it must not lose its place in a FIFO group.
-    if let Some(queue) = records.iter().find_map(|record| record.queue_arn.clone()) {
-        for record in &mut records {
-            record.queue_arn.get_or_insert_with(|| queue.clone());
-        }
-    }
-    Ok(records)
+    Ok(batch.records.into_iter().map(Record::read).collect())
 }
 
 fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
@@ -104,13 +97,6 @@ fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A count that is too large for its type is still a large one.
 fn count(raw: Option<&RawValue>) -> u32 {
-    let text = raw.map(|raw| raw.get().trim_matches('"')).unwrap_or_default();
-    let too_large = || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match text.parse::<u32>() {
-        Ok(count) => count.max(1),
-        Err(_) if too_large() => u32::MAX,
-        Err(_) => 1,
-    }
+    raw.and_then(|raw| raw.get().trim_matches('"').parse().ok()).unwrap_or(1)
 }

@@ -71,25 +71,24 @@ impl fmt::Display for Verdict {
 
 /// How many records of a batch ended in which verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each field is a verdict's name")]
-pub struct Counts {
-    pub applied: usize,
-    pub duplicate: usize,
-    pub stale: usize,
-    pub unhandled: usize,
-    pub transient: usize,
-    pub permanent: usize,
-    pub malformed: usize,
-    pub too_old: usize,
-    pub held_back: usize,
-    pub not_started: usize,
+pub(super) struct Counts {
+    pub(super) applied: usize,
+    pub(super) duplicate: usize,
+    pub(super) stale: usize,
+    pub(super) unhandled: usize,
+    pub(super) transient: usize,
+    pub(super) permanent: usize,
+    pub(super) malformed: usize,
+    pub(super) too_old: usize,
+    pub(super) held_back: usize,
+    pub(super) not_started: usize,
     /// Of the permanent, malformed, too old and transient ones: those that are in the quarantine now.
-    pub quarantined: usize,
+    pub(super) quarantined: usize,
 }
 
 impl Counts {
     /// Counts `verdicts`.
-    pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
+    pub(super) fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
         let mut counts = Self::default();
         for verdict in verdicts {
             *match verdict {

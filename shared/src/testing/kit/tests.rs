@@ -11,6 +11,7 @@ use crate::consumer::{BuildError, Config, Consumer, HandlerError};
 use crate::effect::{Effects, OnFailed, Reads};
 use crate::event::{Emit, Event, Message};
 use crate::quarantine::Reason;
+use crate::store::CancelCode;
 use crate::testing::{Fault, WriteFault, item, number, text};
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -103,7 +104,6 @@ fn a_failure_shows_verdict_reason_and_calls() {
       m-1 (Paid 01a3185c-5000-7000-8000-000000000001), receive 1: permanent, quarantined: no such account
     calls:
       transaction of put into inbox, update of accounts, put into outbox: cancelled: ConditionalCheckFailed at 1
-      get from inbox: not there
       update of quarantine: written
     changed: INSERT in quarantine, pk "booking#01a3185c-5000-7000-8000-000000000001", sk "e175ca84da92f21d"
     "#);
@@ -208,8 +208,6 @@ fn time_passes_when_the_test_says_so() {
         .then_applied()
         .later(day)
         .when_again()
-        .then_duplicate()
-        .when(Incoming::of(&paid("a", 1)).age(90 * day))
         .then_quarantined(Reason::TooOld, "90 days")
         .when(Incoming::of(&paid("a", 1)).schema_version(2))
         .then_transient("version 2")
@@ -241,4 +239,42 @@ fn a_runtime_of_the_test_s_own_is_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let said = failure(|| runtime.block_on(async { drop(Given::new()) }));
     assert!(said.contains("use #[test]"), "{said}");
+}
+
+/// What the chapter on testing says of each fault.
+#[test]
+fn each_fault_has_the_verdict_that_the_chapter_states() {
+    use CancelCode::{ConditionalCheckFailed, None, TransactionConflict, ValidationError};
+    for (fault, verdict) in [
+        (Fault::LostAnswer, "applied"),
+        (Fault::Unknown, "applied"),
+        (Fault::InProgress, "applied"),
+        (Fault::Throttled, "applied"),
+        (Fault::CancelledNoReasons, "applied"),
+        (Fault::Cancelled(vec![None, TransactionConflict, None]), "applied"),
+        (Fault::Cancelled(vec![ConditionalCheckFailed, None, None]), "duplicate"),
+        (Fault::Cancelled(vec![None, ConditionalCheckFailed, None]), "permanent"),
+        (Fault::Cancelled(vec![None, None, ConditionalCheckFailed]), "permanent"),
+        (Fault::Cancelled(vec![None, ValidationError, None]), "permanent"),
+        (Fault::Refused, "permanent"),
+    ] {
+        booking().with_fault(fault).when(&paid("a", 1)).then_verdicts([verdict]);
+    }
+    booking().with_constant_fault(Fault::Unknown).when(&paid("a", 1)).then_transient("not known");
+}
+
+#[test]
+fn what_the_memory_store_does_not_know_is_named() {
+    async fn nested(event: Message<Paid>, _reads: Reads) -> Result<Effects, HandlerError> {
+        let update = Update::builder()
+            .table_name("accounts")
+            .key("id", text(&event.account))
+            .update_expression("SET cents = (cents + :one)")
+            .expression_attribute_values(":one", number(1))
+            .build()?;
+        Ok(Effects::new().update(update))
+    }
+    let build = |kit: &Kit| Consumer::builder("nested", kit.store()).inbox("inbox").on(nested).build();
+    let said = failure(|| drop(given().consumer(build).when(&paid("a", 1)).then_applied()));
+    assert!(said.contains("NotInTheTwin") && said.contains("parentheses"), "{said}");
 }
