@@ -10,6 +10,7 @@ mod handler;
 mod lanes;
 #[cfg(feature = "test-util")]
 mod observe;
+mod pace;
 mod packing;
 mod record;
 mod report;

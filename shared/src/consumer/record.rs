@@ -13,11 +13,11 @@ pub(super) struct Record<'a> {
     pub(super) receipt_handle: Option<Cow<'a, str>>,
     /// The body. `None` when absent, null or no string.
     pub(super) body: Option<Cow<'a, str>>,
-    /// `ApproximateReceiveCount`; 1 when absent.
+    /// `ApproximateReceiveCount`, from 1; 1 when absent or no number.
     pub(super) receive_count: u32,
     /// `MessageGroupId`, on standard queues too.
     pub(super) group: Option<Cow<'a, str>>,
-    /// The queue's ARN.
+    /// The queue's ARN; its neighbours' where it names none.
     pub(super) queue_arn: Option<Cow<'a, str>>,
     /// The record's own JSON.
     pub(super) raw: &'a str,
@@ -66,7 +66,7 @@ impl<'a> Record<'a> {
             body: text(fields.body),
             receive_count: count(attributes.receive_count),
             group: text(attributes.group).filter(|group| !group.is_empty()),
-            queue_arn: text(fields.event_source_arn),
+            queue_arn: text(fields.event_source_arn).filter(|arn| !arn.is_empty()),
             raw: raw.get(),
         }
     }
@@ -85,7 +85,14 @@ impl<'a> Record<'a> {
 /// When the event is no object with a list `Records`: then it is no SQS batch, and nothing can be said about records.
 pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
     let batch: Batch<'_> = serde_json::from_str(event)?;
-    Ok(batch.records.into_iter().map(Record::read).collect())
+    let mut records: Vec<Record<'_>> = batch.records.into_iter().map(Record::read).collect();
+    // A batch comes from one queue. A record that does not name it must not lose its place in a FIFO group.
+    if let Some(queue) = records.iter().find_map(|record| record.queue_arn.clone()) {
+        for record in &mut records {
+            record.queue_arn.get_or_insert_with(|| queue.clone());
+        }
+    }
+    Ok(records)
 }
 
 fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
@@ -97,6 +104,13 @@ fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     }
 }
 
+/// A count that is too large for its type is still a large one.
 fn count(raw: Option<&RawValue>) -> u32 {
-    raw.and_then(|raw| raw.get().trim_matches('"').parse().ok()).unwrap_or(1)
+    let text = raw.map(|raw| raw.get().trim_matches('"')).unwrap_or_default();
+    let too_large = || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u32>() {
+        Ok(count) => count.max(1),
+        Err(_) if too_large() => u32::MAX,
+        Err(_) => 1,
+    }
 }

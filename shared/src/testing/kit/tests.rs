@@ -104,6 +104,7 @@ fn a_failure_shows_verdict_reason_and_calls() {
       m-1 (Paid 01a3185c-5000-7000-8000-000000000001), receive 1: permanent, quarantined: no such account
     calls:
       transaction of put into inbox, update of accounts, put into outbox: cancelled: ConditionalCheckFailed at 1
+      get from inbox: not there
       update of quarantine: written
     changed: INSERT in quarantine, pk "booking#01a3185c-5000-7000-8000-000000000001", sk "e175ca84da92f21d"
     "#);
@@ -208,6 +209,8 @@ fn time_passes_when_the_test_says_so() {
         .then_applied()
         .later(day)
         .when_again()
+        .then_duplicate()
+        .when(Incoming::of(&paid("a", 1)).age(90 * day))
         .then_quarantined(Reason::TooOld, "90 days")
         .when(Incoming::of(&paid("a", 1)).schema_version(2))
         .then_transient("version 2")
