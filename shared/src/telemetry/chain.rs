@@ -116,6 +116,16 @@ mod tests {
         assert!(syntax.contains("ADDD"), "{syntax}");
     }
 
+    #[cfg(feature = "consumer")]
+    #[test]
+    fn what_serde_dynamo_says_about_an_item_is_not_repeated() {
+        let value = aws_sdk_dynamodb::types::AttributeValue::S("SECRET".to_owned());
+        let error = serde_dynamo::from_attribute_value::<_, bool>(value.clone());
+        assert_eq!(chain(&error.unwrap_err()), "the item does not have the expected shape");
+        let error = serde_dynamo::from_attribute_value::<_, std::net::IpAddr>(value);
+        assert!(!chain(&error.unwrap_err()).contains("SECRET"));
+    }
+
     #[test]
     fn errors_that_quote_what_they_read_keep_it_to_themselves() {
         let syntax = serde_json::from_str::<u8>("{SECRET").unwrap_err();

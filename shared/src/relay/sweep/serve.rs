@@ -5,7 +5,7 @@ use lambda_runtime::{LambdaEvent, service_fn};
 use serde_json::value::RawValue;
 
 use super::{Sweeper, Swept};
-use crate::telemetry::{Emf, METRICS, dimension_value};
+use crate::telemetry::{Emf, METRICS, chain, dimension_value};
 use crate::time::Deadline;
 
 /// Assumed when the context states no usable deadline, as local runners do.
@@ -19,7 +19,7 @@ pub async fn serve(sweeper: Sweeper) -> Result<(), lambda_runtime::Error> {
     let sweeper = &sweeper;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
         let deadline = Deadline::from_context_millis(event.context.deadline, sweeper.clock().now(), UNSTATED);
-        let swept = sweeper.sweep(deadline).await?;
+        let swept = sweeper.sweep(deadline).await.map_err(|error| chain(&error))?;
         report(&swept, sweeper.name(), sweeper.clock().now());
         Ok::<(), lambda_runtime::Error>(())
     }))
