@@ -162,3 +162,23 @@ async fn one_record_of_a_fifo_group_at_a_time() {
     assert_eq!(paid(&bench), 9);
     assert_eq!(sizes(&bench), [6, 4, 4, 4], "three groups, then two");
 }
+
+#[tokio::test(start_paused = true)]
+async fn c20_ten_thousand_records_in_as_many_groups() {
+    for packing in [false, true] {
+        let bench = Bench::with(|consumer, store| Bench::quarantine(consumer.packing(packing), store));
+        let mut batch = SqsBatch::fifo("q");
+        let mut expected = Vec::new();
+        for id in 0..10_000_u32 {
+            let mode = ["ok", "transient", "permanent", "stale"][id as usize % 4];
+            batch = batch.grouped(&format!("m{id}"), &format!("g{id}"), &body(id, "a", mode));
+            if mode == "transient" {
+                expected.push(format!("m{id}"));
+            }
+        }
+        let deadline = bench.clock.deadline_in(900_000);
+        let answer = bench.consumer.handle(&batch.to_json(), deadline).await.unwrap();
+        assert!(crate::bench::listed(&answer) == expected, "packing {packing}");
+        assert_eq!((bench.paid("a"), bench.cases().len()), ("5000".into(), 2500), "packing {packing}");
+    }
+}

@@ -13,7 +13,7 @@
 )]
 
 mod checks;
-mod packing;
+mod ends;
 mod play;
 mod queue;
 mod scenario;
@@ -37,7 +37,9 @@ pub(crate) const ON_PURPOSE: &str = "told to panic";
 /// For each of the four kinds of queue.
 const CASES: u32 = 2500;
 /// Cases that are run packed and unpacked.
-const PAIRS: u32 = 1000;
+const PAIRS: u32 = 500;
+/// Cases that are run on an emulator too, in real time.
+const EMULATED: u32 = 25;
 
 fn run(kind: u8, cases: u32, scenarios: impl Strategy<Value = Scenario>, holds: fn(&Scenario) -> Check) {
     static QUIET: Once = Once::new();
@@ -88,5 +90,11 @@ fn fifo_queue_packed() {
 #[test]
 fn packed_and_unpacked_come_to_the_same_end() {
     let either = prop_oneof![3 => scenarios(false, false), 1 => scenarios(true, false)];
-    run(4, PAIRS, either, packing::same_end);
+    run(4, PAIRS, either, ends::packed_and_unpacked);
+}
+
+#[test]
+fn the_memory_store_and_an_emulator_come_to_the_same_end() {
+    let any = prop_oneof![scenarios(false, false), scenarios(true, false), scenarios(false, true)];
+    run(5, EMULATED, any, ends::memory_and_emulator);
 }

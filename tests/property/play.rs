@@ -1,8 +1,10 @@
 //! One case from its first delivery until nothing moves any more.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use oncebox::testing::MemoryStore;
 use oncebox::time::{Clock, Deadline};
 
 use crate::checks::{self, Check};
@@ -10,7 +12,7 @@ use crate::queue::{Answer, Place, Queue};
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::verdicts;
-use crate::world::World;
+use crate::world::{self, World};
 
 /// Deliveries in good weather, until everything that can go has gone.
 const CALM: usize = 40;
@@ -24,10 +26,11 @@ pub(crate) fn play(scenario: &Scenario) -> Check {
 }
 
 async fn all(scenario: &Scenario) -> Check {
-    let world = World::new(scenario);
+    let memory = world::memory();
+    let world = World::new(scenario, Arc::new(memory.clone()));
     let mut queue = Queue::new(scenario);
     for millis in &scenario.deliveries {
-        deliver(&world, &mut queue, *millis).await?;
+        deliver(&world, &memory, &mut queue, *millis).await?;
     }
     world.weather.clear_up();
     for _ in 0..CALM {
@@ -37,17 +40,17 @@ async fn all(scenario: &Scenario) -> Check {
         if messages.iter().all(|message| !moving(message.place) || checks::stuck(scenario, &queue, message)) {
             break;
         }
-        deliver(&world, &mut queue, 60_000).await?;
+        deliver(&world, &memory, &mut queue, 60_000).await?;
     }
     queue.redrive();
     // Calls that nobody waits for any more come to their end.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let state = State::read(&world.memory)?;
+    let state = State::read(&memory)?;
     checks::always(&queue, &state)?;
     checks::at_last(scenario, &world, &queue, &state)
 }
 
-async fn deliver(world: &World, queue: &mut Queue, millis: u64) -> Check {
+async fn deliver(world: &World, memory: &MemoryStore, queue: &mut Queue, millis: u64) -> Check {
     let Some(batch) = queue.batch() else { return Ok(()) };
     let deadline: Deadline = world.clock.deadline_in(millis);
     let answers: Vec<Answer> =
@@ -66,7 +69,7 @@ async fn deliver(world: &World, queue: &mut Queue, millis: u64) -> Check {
         checks::delays(world, queue, &batch, &answers, deadline)?;
     }
     queue.settle(&batch, &answers);
-    checks::always(queue, &State::read(&world.memory)?)?;
+    checks::always(queue, &State::read(memory)?)?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(())
 }

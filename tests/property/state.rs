@@ -32,7 +32,7 @@ impl State {
             moved: pairs(memory, "moved", |row| (text(row, "id"), number(row, "version"))),
             order: inserted.map(|entry| text(&entry.keys, "id")).collect(),
             causes: memory.items("outbox").iter().map(cause).collect(),
-            cases: cases(memory)?,
+            cases: cases(memory.items("quarantine"))?,
         })
     }
 
@@ -42,8 +42,8 @@ impl State {
     }
 }
 
-fn cases(memory: &MemoryStore) -> Result<Vec<Case>, String> {
-    let rows = memory.items("quarantine");
+/// Puts the rows of the quarantine table together.
+pub(crate) fn cases(rows: Vec<Item>) -> Result<Vec<Case>, String> {
     let (cases, parts): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.contains_key("owner"));
     let of = |row: &Item| {
         let own: Vec<Item> = parts.iter().filter(|part| part["pk"] == row["pk"]).cloned().collect();

@@ -98,26 +98,35 @@ impl Visibility for Delays {
     }
 }
 
+/// The tables of every case, with their keys.
+pub(crate) const TABLES: [(&str, &str, Option<&str>); 6] = [
+    ("inbox", "pk", Some("sk")),
+    ("outbox", "pk", Some("sk")),
+    ("quarantine", "pk", Some("sk")),
+    ("counts", "id", None),
+    ("accounts", "id", None),
+    ("moved", "id", None),
+];
+
 pub(crate) struct World {
-    pub(crate) memory: MemoryStore,
+    /// Behind the weather.
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) weather: WeatherStore,
     pub(crate) clock: PausedClock,
     pub(crate) delays: Delays,
     pub(crate) consumers: Vec<Consumer<Calls>>,
 }
 
+/// The in-memory store with the tables of every case.
+pub(crate) fn memory() -> MemoryStore {
+    let store = MemoryStore::new().with_clock(Arc::new(PausedClock::start()));
+    TABLES.into_iter().fold(store, |store, (table, key, sort)| store.table(table, key, sort))
+}
+
 impl World {
-    pub(crate) fn new(scenario: &Scenario) -> Self {
+    pub(crate) fn new(scenario: &Scenario, store: Arc<dyn Store>) -> Self {
         let clock = PausedClock::start();
-        let memory = MemoryStore::new()
-            .with_clock(Arc::new(clock))
-            .table("inbox", "pk", Some("sk"))
-            .table("outbox", "pk", Some("sk"))
-            .table("quarantine", "pk", Some("sk"))
-            .table("counts", "id", None)
-            .table("accounts", "id", None)
-            .table("moved", "id", None);
-        let weather = WeatherStore::new(Arc::new(memory.clone()), &scenario.weather);
+        let weather = WeatherStore::new(Arc::clone(&store), &scenario.weather);
         let (delays, calls, ids) = (Delays::default(), Calls::default(), CountedIds::default());
         let build = || {
             let store: Arc<dyn Store> = Arc::new(weather.clone());
@@ -138,7 +147,7 @@ impl World {
             builder.state(Arc::clone(&calls)).on(act).on(moved).build().unwrap()
         };
         let consumers = (0..1 + usize::from(scenario.racing)).map(|_| build()).collect();
-        Self { memory, weather, clock, delays, consumers }
+        Self { store, weather, clock, delays, consumers }
     }
 }
 

@@ -149,19 +149,24 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// A panic, or the deadline, is a transient failure of this record alone.
     async fn guard<T>(&self, event: &Admitted<'_, S>, work: impl Future<Output = T>) -> Result<T, Verdict> {
         let left = event.deadline.left(self.parts.clock.now());
+        if left.is_zero() {
+            return Err(out_of_time());
+        }
         let work = AssertUnwindSafe(work).catch_unwind().instrument(event.watch.span.clone());
         match tokio::time::timeout(left, work).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(_panic)) => Err(Verdict::Transient("the handler panicked".to_owned())),
-            Err(_elapsed) => {
-                Err(Verdict::Transient("the invocation's deadline came before the commit".to_owned()))
-            }
+            Err(_elapsed) => Err(out_of_time()),
         }
     }
 }
 
 fn permanent(reason: &str) -> Tried {
     Tried::Verdict(Verdict::Permanent(reason.to_owned()))
+}
+
+fn out_of_time() -> Verdict {
+    Verdict::Transient("the invocation's deadline came before the commit".to_owned())
 }
 
 fn id_reused() -> Verdict {

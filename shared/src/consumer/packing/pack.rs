@@ -82,6 +82,9 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             pack.iter().flat_map(|member| member.built.items.clone()).collect();
         let token = self.parts.ids.fresh(now).to_string();
         let half = until.left(now) / 2;
+        if half.is_zero() {
+            return None;
+        }
         let deadline = Deadline::after(now, half);
         let (store, clock) = (self.parts.store.as_ref(), self.parts.clock.as_ref());
         let sending = retry::transact(store, clock, self.parts.backoff, deadline, &token, &items, |_| false);
