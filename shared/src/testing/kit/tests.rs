@@ -149,6 +149,15 @@ fn only_what_was_listed_is_retried() {
 }
 
 #[test]
+fn a_visibility_that_cannot_be_set_is_left_to_the_queue() {
+    let scenario = booking();
+    scenario.kit().memory_visibility().fail_next();
+    let scenario = scenario.when(&paid("a", 13)).then_transient("Friday");
+    let said = failure(|| drop(scenario.then_comes_again_in(0..=u32::MAX)));
+    assert!(said.contains("it comes when the queue says"), "{said}");
+}
+
+#[test]
 fn a_transient_record_is_quarantined_on_its_last_receive() {
     given()
         .setting("MAX_RECEIVE_COUNT", "2")
