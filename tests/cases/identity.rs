@@ -1,6 +1,7 @@
 //! What makes two messages the same event, and two events different.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use oncebox::consumer::{BuildError, Consumer};
 use oncebox::event::EventKey;
@@ -84,6 +85,19 @@ async fn without_the_stored_item_the_hash_is_read() {
     bench.store.on_transact(Fault::Cancelled(vec![Ccf, Clean])).on_get(GetFault::TimedOut);
     let unknown = SqsBatch::standard("q").record("4", &body(1, "c", "ok"));
     assert_eq!(bench.failures(&unknown).await, ["4"], "not known, so not acknowledged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn copies_of_an_event_wait_for_each_other() {
+    for packing in [false, true] {
+        let bench = Bench::with(|consumer, store| Bench::quarantine(consumer.packing(packing), store));
+        let same = body(1, "a", "slow");
+        let batch = SqsBatch::standard("q").record("1", &same).record("2", &same).record("3", &same);
+        let started = tokio::time::Instant::now();
+        assert!(bench.failures(&batch).await.is_empty());
+        assert!(started.elapsed() >= Duration::from_millis(300), "one after another, packing {packing}");
+        assert_eq!(bench.paid("a"), "1");
+    }
 }
 
 /// A producer that published one event into two groups.

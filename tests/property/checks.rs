@@ -87,6 +87,9 @@ pub(crate) fn always(queue: &Queue, state: &State) -> Check {
     for (name, count) in &state.counts {
         hold!(*count == 1, "the effect {name} happened {count} times");
     }
+    for (id, (sequence, count)) in &state.counted {
+        hold!(sequence == count, "{id} is at {sequence} after {count} events");
+    }
     let names: HashSet<&str> = queue.messages.iter().map(|message| message.name.as_str()).collect();
     let mut in_accounts = std::collections::HashMap::new();
     let mut causes = Vec::new();
@@ -193,7 +196,7 @@ pub(crate) fn stuck(scenario: &Scenario, queue: &Queue, message: &Queued) -> boo
     let rival = queue.messages.iter().any(|other| other.key == message.key && other.name != message.name);
     let passing = matches!(
         message.mode,
-        Mode::Fails(FOREVER) | Mode::Panics(FOREVER) | Mode::PanicsInData | Mode::NewVersion
+        Mode::Fails(FOREVER) | Mode::Panics(FOREVER) | Mode::PanicsInData | Mode::NewVersion | Mode::Next(_)
     );
     let hopeless = matches!(
         message.mode,
@@ -205,13 +208,14 @@ pub(crate) fn stuck(scenario: &Scenario, queue: &Queue, message: &Queued) -> boo
             | Mode::TooOld
             | Mode::NoBody
             | Mode::Upsert(_)
+            | Mode::Next(_)
     ) || rival;
     (passing && (scenario.max_receive.is_none() || !scenario.quarantine))
         || (hopeless && !scenario.quarantine)
 }
 
 fn is_effect(mode: Mode) -> bool {
-    !matches!(mode, Mode::Upsert(_))
+    !matches!(mode, Mode::Upsert(_) | Mode::Next(_))
 }
 
 fn remembered(state: &State, message: &Queued) -> bool {
@@ -221,10 +225,11 @@ fn remembered(state: &State, message: &Queued) -> bool {
 
 /// Why the message may be gone.
 fn accounted_for(state: &State, message: &Queued) -> bool {
+    let id = message.account.as_ref().unwrap_or(&message.name);
     let upserted = || match message.mode {
-        Mode::Upsert(version) => {
-            let id = message.account.as_ref().unwrap_or(&message.name);
-            state.moved.get(id).is_some_and(|stored| *stored >= u64::from(version))
+        Mode::Upsert(version) => state.moved.get(id).is_some_and(|stored| *stored >= u64::from(version)),
+        Mode::Next(sequence) => {
+            state.counted.get(id).is_some_and(|(stored, _)| *stored >= u64::from(sequence))
         }
         _ => false,
     };

@@ -9,13 +9,14 @@ use oncebox::time::{Clock, Deadline};
 
 use crate::checks::{self, Check};
 use crate::queue::{Answer, Place, Queue};
-use crate::scenario::Scenario;
+use crate::scenario::{Delivery, Scenario};
 use crate::state::State;
 use crate::verdicts;
 use crate::world::{self, World};
 
 /// Deliveries in good weather, until everything that can go has gone.
-const CALM: usize = 40;
+const CALM_DELIVERIES: usize = 40;
+const CALM: Delivery = Delivery { deadline: 60_000, dies: None };
 
 pub(crate) fn play(scenario: &Scenario) -> Check {
     // The engine's jitter, the same for the same case.
@@ -29,18 +30,18 @@ async fn all(scenario: &Scenario) -> Check {
     let memory = world::memory();
     let world = World::new(scenario, Arc::new(memory.clone()));
     let mut queue = Queue::new(scenario);
-    for millis in &scenario.deliveries {
-        deliver(&world, &memory, &mut queue, *millis).await?;
+    for delivery in &scenario.deliveries {
+        deliver(&world, &memory, &mut queue, *delivery).await?;
     }
     world.weather.clear_up();
-    for _ in 0..CALM {
+    for _ in 0..CALM_DELIVERIES {
         queue.redrive();
         let moving = |place: Place| place == Place::Waiting;
         let messages = &queue.messages;
         if messages.iter().all(|message| !moving(message.place) || checks::stuck(scenario, &queue, message)) {
             break;
         }
-        deliver(&world, &memory, &mut queue, 60_000).await?;
+        deliver(&world, &memory, &mut queue, CALM).await?;
     }
     queue.redrive();
     // Calls that nobody waits for any more come to their end.
@@ -50,11 +51,12 @@ async fn all(scenario: &Scenario) -> Check {
     checks::at_last(scenario, &world, &queue, &state)
 }
 
-async fn deliver(world: &World, memory: &MemoryStore, queue: &mut Queue, millis: u64) -> Check {
+async fn deliver(world: &World, memory: &MemoryStore, queue: &mut Queue, delivery: Delivery) -> Check {
     let Some(batch) = queue.batch() else { return Ok(()) };
-    let deadline: Deadline = world.clock.deadline_in(millis);
-    let answers: Vec<Answer> =
-        join_all(world.consumers.iter().map(|consumer| consumer.handle(&batch.json, deadline))).await;
+    let deadline: Deadline = world.clock.deadline_in(delivery.deadline);
+    let handling = join_all(world.consumers.iter().map(|consumer| consumer.handle(&batch.json, deadline)));
+    let dies = Duration::from_millis(delivery.dies.unwrap_or(u64::MAX / 1000));
+    let answers: Vec<Answer> = tokio::time::timeout(dies, handling).await.unwrap_or_default();
     for counts in verdicts::take() {
         verdicts::check(&counts)?;
     }
@@ -65,8 +67,10 @@ async fn deliver(world: &World, memory: &MemoryStore, queue: &mut Queue, millis:
     for answer in &answers {
         checks::answer(queue, &batch, answer)?;
     }
-    if world.consumers.len() == 1 {
+    if answers.len() == 1 {
         checks::delays(world, queue, &batch, &answers, deadline)?;
+    } else {
+        world.delays.take();
     }
     queue.settle(&batch, &answers);
     checks::always(queue, &State::read(memory)?)?;

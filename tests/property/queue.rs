@@ -193,6 +193,10 @@ fn content(mode: Mode, name: &str, account: Option<String>) -> (&'static str, St
             "Moved",
             json!({ "account": account.unwrap_or_else(|| name.to_owned()), "version": version }).to_string(),
         ),
+        Mode::Next(sequence) => {
+            let account = account.unwrap_or_else(|| name.to_owned());
+            ("Counted", json!({ "account": account, "sequence": sequence }).to_string())
+        }
         Mode::Unhandled => ("SomethingElse", json!({ "name": name }).to_string()),
         Mode::BadData => ("Told", json!({ "name": name, "mode": 7 }).to_string()),
         _ => {

@@ -15,9 +15,17 @@ pub(crate) struct Scenario {
     pub(crate) racing: bool,
     pub(crate) events: Vec<EventSpec>,
     pub(crate) messages: Vec<MessageSpec>,
-    /// Milliseconds to the deadline, for each delivery in bad weather.
-    pub(crate) deliveries: Vec<u64>,
+    /// The deliveries in bad weather.
+    pub(crate) deliveries: Vec<Delivery>,
     pub(crate) weather: Weather,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delivery {
+    /// Milliseconds to the deadline.
+    pub(crate) deadline: u64,
+    /// Milliseconds until the process dies. Its calls are on their way all the same, and nobody is answered.
+    pub(crate) dies: Option<u64>,
 }
 
 /// What goes wrong with the calls, in the order in which they are made.
@@ -65,6 +73,7 @@ pub(crate) enum Mode {
     /// Calls itself impossible once its own effect is there.
     OnlyOnce,
     Upsert(u8),
+    Next(u8),
     NotJson,
     BadData,
     UnknownVersion,
@@ -180,6 +189,7 @@ fn modes() -> impl Strategy<Value = Mode> {
         1 => Just(Mode::NeverTrue),
         2 => Just(Mode::OnlyOnce),
         2 => (1_u8..4).prop_map(Mode::Upsert),
+        2 => (1_u8..4).prop_map(Mode::Next),
         1 => Just(Mode::NotJson),
         1 => Just(Mode::BadData),
         1 => Just(Mode::UnknownVersion),
@@ -270,8 +280,10 @@ pub(crate) fn scenarios(fifo: bool, packing: bool) -> impl Strategy<Value = Scen
         prop::bool::weighted(0.25),
     );
     let content = (prop::collection::vec(events(), 1..6), prop::collection::vec(messages(), 1..9));
-    let deliveries =
-        prop::collection::vec(prop_oneof![1 => 1_u64..400, 2 => 400_u64..3000, 2 => 3000_u64..9000], 1..4);
+    let deadline = prop_oneof![1 => 1_u64..400, 2 => 400_u64..3000, 2 => 3000_u64..9000];
+    let delivery = (deadline, prop::option::weighted(0.15, 0_u64..1000));
+    let delivery = delivery.prop_map(|(deadline, dies)| Delivery { deadline, dies });
+    let deliveries = prop::collection::vec(delivery, 1..4);
     (consumer, content, deliveries, weather()).prop_map(move |(consumer, content, deliveries, weather)| {
         let (concurrency, max_receive, quarantine, racing) = consumer;
         let (events, messages) = content;

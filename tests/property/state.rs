@@ -14,6 +14,8 @@ pub(crate) struct State {
     pub(crate) counts: HashMap<String, u64>,
     pub(crate) accounts: HashMap<String, u64>,
     pub(crate) moved: HashMap<String, u64>,
+    /// Last sequence, and how many there were.
+    pub(crate) counted: HashMap<String, (u64, u64)>,
     /// Effect names in the order of their commits.
     pub(crate) order: Vec<String>,
     /// The causes of emitted events.
@@ -30,6 +32,9 @@ impl State {
             counts: pairs(memory, "counts", |row| (text(row, "id"), number(row, "n"))),
             accounts: pairs(memory, "accounts", |row| (text(row, "id"), number(row, "n"))),
             moved: pairs(memory, "moved", |row| (text(row, "id"), number(row, "version"))),
+            counted: pairs(memory, "counted", |row| {
+                (text(row, "id"), (number(row, "version"), number(row, "n")))
+            }),
             order: inserted.map(|entry| text(&entry.keys, "id")).collect(),
             causes: memory.items("outbox").iter().map(cause).collect(),
             cases: cases(memory.items("quarantine"))?,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::{ConditionCheck, Update};
 use futures::future::BoxFuture;
 use oncebox::consumer::{Consumer, HandlerError, Visibility};
-use oncebox::effect::{Effects, OnFailed, Reads, Upsert};
+use oncebox::effect::{Effects, OnFailed, Reads, Upsert, UpsertNext};
 use oncebox::event::{Emit, Event, Message};
 use oncebox::outbox::Outbox;
 use oncebox::quarantine::Quarantine;
@@ -70,6 +70,22 @@ impl Event for Moved {
     }
 }
 
+/// One of a sequence without holes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    pub(crate) account: String,
+    pub(crate) sequence: u64,
+}
+
+impl Event for Counted {
+    const TYPE: &'static str = "Counted";
+    const AGGREGATE_TYPE: &'static str = "Thing";
+
+    fn aggregate_id(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.account)
+    }
+}
+
 /// How often the handler was called, by effect name.
 pub(crate) type Calls = Arc<Mutex<HashMap<String, u64>>>;
 
@@ -99,13 +115,14 @@ impl Visibility for Delays {
 }
 
 /// The tables of every case, with their keys.
-pub(crate) const TABLES: [(&str, &str, Option<&str>); 6] = [
+pub(crate) const TABLES: [(&str, &str, Option<&str>); 7] = [
     ("inbox", "pk", Some("sk")),
     ("outbox", "pk", Some("sk")),
     ("quarantine", "pk", Some("sk")),
     ("counts", "id", None),
     ("accounts", "id", None),
     ("moved", "id", None),
+    ("counted", "id", None),
 ];
 
 pub(crate) struct World {
@@ -144,7 +161,8 @@ impl World {
             if let Some(max) = scenario.max_receive.and_then(NonZeroU32::new) {
                 builder = builder.max_receive_count(max);
             }
-            builder.state(Arc::clone(&calls)).on(act).on(moved).build().unwrap()
+            builder = builder.on_unhandled(|_| None);
+            builder.state(Arc::clone(&calls)).on(act).on(moved).on(counted).build().unwrap()
         };
         let consumers = (0..1 + usize::from(scenario.racing)).map(|_| build()).collect();
         Self { store, weather, clock, delays, consumers }
@@ -232,6 +250,11 @@ async fn careful(effects: Effects, event: &Told, reads: &Reads) -> Result<Effect
 async fn moved(event: Message<Moved>, _reads: Reads, _calls: Calls) -> Result<Upsert, HandlerError> {
     let key = item([("id", text(&event.account))]);
     Ok(Upsert::if_newer("moved", key, event.version).set("seen", number(event.version)))
+}
+
+async fn counted(event: Message<Counted>, _reads: Reads, _calls: Calls) -> Result<UpsertNext, HandlerError> {
+    let key = item([("id", text(&event.account))]);
+    Ok(Upsert::next("counted", key, event.sequence).add("n", number(1)))
 }
 
 fn add(table: &str, id: &str) -> Result<Update, aws_sdk_dynamodb::error::BuildError> {
