@@ -1,6 +1,7 @@
 //! Naturally idempotent effects: one conditional write that is its own inbox.
 
 mod attempts;
+mod emulator;
 mod insert;
 mod next;
 mod property;

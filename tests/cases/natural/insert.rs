@@ -74,10 +74,21 @@ async fn what_is_in_the_way_stays_and_the_event_is_permanent() {
     let logged = world.handle([Sent::moved(1, 1), rival, Sent::moved(2, 1)]).await;
     let verdicts: Vec<_> = logged.iter().map(|logged| logged.verdict.as_str()).collect();
     assert_eq!(verdicts, ["applied", "permanent", "permanent"]);
-    assert!(logged[1].reason.contains("another event") && logged[1].reason.contains("things"));
+    assert!(logged[1].reason.contains("another event has inserted") && logged[1].reason.contains("things"));
     assert!(logged[2].reason.contains("no event inserted") && !logged[2].reason.contains("s3cr3t"));
     assert_eq!((world.number(1, "amount"), world.thing(2)), (110, Some(foreign)));
     assert_eq!(world.memory.items("quarantine").len(), 2);
+}
+
+/// It is another payment of the same amount, not the same payment.
+#[tokio::test(start_paused = true)]
+async fn equal_content_under_another_id_is_another_event() {
+    let world = world();
+    let event = Sent::moved(1, 1);
+    let rival = event.body().replace(&format!(r#""id":"{}""#, event.id()), r#""id":"rival""#);
+    world.handle([event]).await;
+    world.deliver(&SqsBatch::standard("q").record("m", &rival), 10_000).await;
+    assert_eq!(world.logged()[0].verdict, "permanent");
 }
 
 /// Some producers take the business id for the event's. Without the body's hash the second event would be taken for a
