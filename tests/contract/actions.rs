@@ -21,7 +21,11 @@ pub(crate) fn row(pk: &str, amount: i64) -> Item {
 }
 
 pub(crate) fn put(item: Item) -> TransactWriteItem {
-    let put = Put::builder().table_name(SINGLES).set_item(Some(item)).build().unwrap();
+    put_into(SINGLES, item)
+}
+
+pub(crate) fn put_into(table: &str, item: Item) -> TransactWriteItem {
+    let put = Put::builder().table_name(table).set_item(Some(item)).build().unwrap();
     TransactWriteItem::builder().put(put).build()
 }
 

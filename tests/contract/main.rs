@@ -14,6 +14,7 @@
 mod actions;
 mod expressions;
 mod limits;
+mod pages;
 mod single;
 mod subject;
 mod tokens;
@@ -79,6 +80,15 @@ contract! {
         a_batch_deletes_present_and_absent_keys,
         a_batch_takes_25_keys,
         a_batch_takes_a_key_once,
+    }
+    pages {
+        an_empty_table_has_one_empty_page,
+        a_query_answers_one_partition_in_order,
+        an_index_holds_what_has_its_key_in_the_order_of_numbers,
+        pages_have_no_hole_and_nothing_twice,
+        a_page_starts_behind_any_key,
+        an_unknown_index_fails,
+        a_query_by_another_attribute_fails,
     }
     limits {
         a_transaction_takes_100_actions,

@@ -1,14 +1,17 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use aws_sdk_dynamodb::types::ScalarAttributeType;
 use oncebox::store::{DynamoStore, Item, Store, TransactError};
 use oncebox::testing::MemoryStore;
-use oncebox_tests::{Dynoxide, MiniStack, TableSpec, create_table, dynamo_client};
+use oncebox_tests::{Dynoxide, IndexSpec, MiniStack, TableSpec, create_table, dynamo_client};
 
 use crate::actions;
 
 /// Keys `pk` and `sk`.
 pub(crate) const ROWS: &str = "contract-rows";
+/// An index of [`ROWS`] by string `group` and number `rank`.
+pub(crate) const BY_GROUP: &str = "by_group";
 /// Key `pk`.
 pub(crate) const SINGLES: &str = "contract-singles";
 
@@ -28,7 +31,12 @@ pub(crate) enum Kind {
 }
 
 pub(crate) async fn memory() -> Subject {
-    let store = MemoryStore::new().table(ROWS, "pk", Some("sk")).table(SINGLES, "pk", None);
+    let store = MemoryStore::new().table(ROWS, "pk", Some("sk")).table(SINGLES, "pk", None).index(
+        ROWS,
+        BY_GROUP,
+        "group",
+        Some("rank"),
+    );
     Subject { kind: Kind::Memory, store: Arc::new(store), _emulator: Box::new(()) }
 }
 
@@ -46,8 +54,14 @@ pub(crate) async fn ministack() -> Subject {
 
 async fn emulated(endpoint: &str) -> Arc<dyn Store> {
     let client = dynamo_client(endpoint, "000000000001");
-    let rows = TableSpec { name: ROWS, partition_key: "pk", sort_key: Some("sk") };
-    let singles = TableSpec { name: SINGLES, partition_key: "pk", sort_key: None };
+    let by_group = IndexSpec {
+        name: BY_GROUP,
+        partition_key: "group",
+        sort_key: "rank",
+        sort_type: ScalarAttributeType::N,
+    };
+    let rows = TableSpec { name: ROWS, partition_key: "pk", sort_key: Some("sk"), index: Some(by_group) };
+    let singles = TableSpec { name: SINGLES, partition_key: "pk", sort_key: None, index: None };
     for spec in [rows, singles] {
         create_table(&client, spec).await.unwrap();
     }
@@ -59,6 +73,14 @@ impl Subject {
     pub(crate) async fn arrange(&self, items: impl IntoIterator<Item = Item>) {
         for (at, item) in items.into_iter().enumerate() {
             self.store.transact(vec![actions::put(item)], &format!("arrange-{at}")).await.unwrap();
+        }
+    }
+
+    /// Puts items into [`ROWS`], in transactions of up to 100.
+    pub(crate) async fn arrange_rows(&self, items: impl IntoIterator<Item = Item>) {
+        let puts: Vec<_> = items.into_iter().map(|item| actions::put_into(ROWS, item)).collect();
+        for (at, puts) in puts.chunks(100).enumerate() {
+            self.store.transact(puts.to_vec(), &format!("arrange-rows-{at}")).await.unwrap();
         }
     }
 

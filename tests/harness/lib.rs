@@ -14,7 +14,7 @@ pub use error::StartError;
 pub use ministack::MiniStack;
 pub use sample::Paid;
 pub use stack::{Stack, built, http_event, wait_for};
-pub use tables::{TableSpec, create_table};
+pub use tables::{IndexSpec, TableSpec, create_table};
 
 // The cases of compile_fail are compiled against this crate alone, and name these through it.
 pub use aws_sdk_dynamodb;

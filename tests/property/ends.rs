@@ -81,7 +81,7 @@ fn on_emulator(scenario: &Scenario) -> Result<Vec<End>, String> {
     let client = dynamo_client(&emulator.endpoint(), "000000000001");
     play(&runtime, scenario, async {
         for (name, partition_key, sort_key) in TABLES {
-            create_table(&client, TableSpec { name, partition_key, sort_key }).await.unwrap();
+            create_table(&client, TableSpec { name, partition_key, sort_key, index: None }).await.unwrap();
         }
         Arc::new(DynamoStore::new(client)) as Arc<dyn Store>
     })

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
-use oncebox::store::{CancelCode, CancelReason, Item, Page, Store, StoreError, TransactError, WriteError};
+use oncebox::store::{
+    CancelCode, CancelReason, Item, Page, Pages, Store, StoreError, TransactError, WriteError,
+};
 use oncebox::testing::{Fault, GetFault, ScriptedStore, WriteFault};
 
 use crate::scenario::{Call, Code, Cut, Read, Weather, Write};
@@ -156,8 +158,8 @@ impl Store for WeatherStore {
         }))
     }
 
-    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
-        self.inner.scan(table, start)
+    fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        self.inner.page(of, start)
     }
 
     fn delete_batch<'a>(

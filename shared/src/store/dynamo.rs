@@ -6,12 +6,15 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{
-    DeleteRequest, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update, WriteRequest,
+    AttributeValue, DeleteRequest, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    WriteRequest,
 };
 use futures::future::BoxFuture;
 
 use super::error::BoxError;
-use super::{CancelCode, CancelReason, Item, PAGE, Page, Store, StoreError, TransactError, WriteError};
+use super::{
+    CancelCode, CancelReason, Item, PAGE, Page, Pages, Store, StoreError, TransactError, WriteError,
+};
 
 /// [`Store`] over the AWS SDK.
 #[derive(Debug, Clone)]
@@ -96,12 +99,34 @@ impl Store for DynamoStore {
         })
     }
 
-    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        let limit = i32::try_from(PAGE).unwrap_or(i32::MAX);
         Box::pin(async move {
-            let call =
-                self.client.scan().table_name(table).consistent_read(true).set_exclusive_start_key(start);
-            let limit = i32::try_from(PAGE).unwrap_or(i32::MAX);
-            let answer = call.limit(limit).send().await.map_err(|error| store_error("Scan", table, error))?;
+            let (table, index) = match of {
+                Pages::Table(table) => (table, None),
+                Pages::Index { table, index } => (table, Some(index)),
+                Pages::Partition { table, index, key, value } => {
+                    let call = self
+                        .client
+                        .query()
+                        .table_name(table)
+                        .set_index_name(index.map(str::to_owned))
+                        .consistent_read(index.is_none())
+                        .key_condition_expression("#key = :value")
+                        .expression_attribute_names("#key", key)
+                        .expression_attribute_values(":value", AttributeValue::S(value.to_owned()))
+                        .set_exclusive_start_key(start);
+                    let answer = call.limit(limit).send().await;
+                    let answer = answer.map_err(|error| store_error("Query", table, error))?;
+                    return Ok(Page {
+                        items: answer.items.unwrap_or_default(),
+                        next: answer.last_evaluated_key,
+                    });
+                }
+            };
+            let call = self.client.scan().table_name(table).set_index_name(index.map(str::to_owned));
+            let call = call.consistent_read(index.is_none()).set_exclusive_start_key(start).limit(limit);
+            let answer = call.send().await.map_err(|error| store_error("Scan", table, error))?;
             Ok(Page { items: answer.items.unwrap_or_default(), next: answer.last_evaluated_key })
         })
     }

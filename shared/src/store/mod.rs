@@ -18,7 +18,32 @@ pub use error::{CancelCode, CancelReason, StoreError, TransactError, WriteError}
 /// One DynamoDB item, or the key of one: attribute name to value.
 pub type Item = HashMap<String, AttributeValue>;
 
-/// One page of a scan.
+/// What [`Store::page`] goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages<'a> {
+    /// A whole table, read consistently.
+    Table(&'a str),
+    /// A whole global secondary index, which lags behind its table, usually by less than a second.
+    Index {
+        /// The table.
+        table: &'a str,
+        /// The index.
+        index: &'a str,
+    },
+    /// What has one value of a string partition key: of the table, read consistently, or of an index.
+    Partition {
+        /// The table.
+        table: &'a str,
+        /// The index; `None` for the table itself.
+        index: Option<&'a str>,
+        /// The partition key's attribute.
+        key: &'a str,
+        /// Its value.
+        value: &'a str,
+    },
+}
+
+/// One page of items.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// The items.
@@ -27,7 +52,7 @@ pub struct Page {
     pub next: Option<Item>,
 }
 
-/// Items of one page of a scan.
+/// Items of one page.
 pub(crate) const PAGE: usize = 200;
 
 /// What oncebox asks of DynamoDB.
@@ -65,12 +90,20 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// [`WriteError::ConditionFailed`] carries the item that stood in the way, where there was one.
     fn update<'a>(&'a self, update: Update) -> BoxFuture<'a, Result<(), WriteError>>;
 
-    /// One page of a strongly consistent `Scan`, at most 200 items, from `start` on. Items of one partition key follow each
-    /// other in the order of their sort keys.
+    /// One page of a `Scan` or `Query`, at most 200 items, from `start` on. Items of one partition key follow each other
+    /// in the order of their sort keys.
     ///
     /// # Errors
     /// [`StoreError`] when the read failed.
-    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>>;
+    fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>>;
+
+    /// [`page`](Self::page) of a whole table.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the read failed.
+    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        self.page(Pages::Table(table), start)
+    }
 
     /// `BatchWriteItem` of deletes; at most 25 keys a call. Answers the keys DynamoDB left unprocessed.
     ///

@@ -24,6 +24,6 @@ pub use memory::{Change, MemoryStore, StreamEntry};
 pub use paused::PausedClock;
 #[cfg(feature = "relay")]
 pub use publisher::MemoryPublisher;
-pub use script::{Call, DeleteFault, Fault, GetFault, Operation, ScriptedStore, WriteFault};
+pub use script::{Call, DeleteFault, Fault, GetFault, Operation, PageFault, ScriptedStore, WriteFault};
 #[cfg(feature = "consumer")]
 pub use sqs::SqsBatch;

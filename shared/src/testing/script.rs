@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
 
-pub use self::fault::{DeleteFault, Fault, GetFault, WriteFault};
+pub use self::fault::{DeleteFault, Fault, GetFault, PageFault, WriteFault};
 
 use self::answer::Answer;
 use self::queue::Queue;
-use crate::store::{Item, Page, Store, StoreError, TransactError, WriteError};
+use crate::store::{Item, Page, Pages, Store, StoreError, TransactError, WriteError};
 
 /// A [`Store`] in front of another one that answers from a script, and passes calls on once its script is spent.
 /// Clones are one store.
@@ -59,6 +59,7 @@ pub struct ScriptedStore {
 struct Script {
     transact: Queue<Fault>,
     get: Queue<GetFault>,
+    page: Queue<PageFault>,
     put: Queue<WriteFault>,
     update: Queue<WriteFault>,
     delete_batch: Queue<DeleteFault>,
@@ -91,6 +92,8 @@ pub enum Operation {
     Transact,
     /// [`Store::get`].
     Get,
+    /// [`Store::page`].
+    Page,
     /// [`Store::put`].
     Put,
     /// [`Store::update`].
@@ -121,6 +124,12 @@ impl ScriptedStore {
     /// Adds the answer to a later read.
     pub fn on_get(&self, answer: GetFault) -> &Self {
         self.lock().get.answer(answer);
+        self
+    }
+
+    /// Adds the answer to a later page of a scan or query.
+    pub fn on_page(&self, answer: PageFault) -> &Self {
+        self.lock().page.answer(answer);
         self
     }
 
@@ -199,6 +208,7 @@ impl ScriptedStore {
         let script = self.lock();
         script.transact.len()
             + script.get.len()
+            + script.page.len()
             + script.put.len()
             + script.update.len()
             + script.delete_batch.len()
@@ -293,8 +303,12 @@ impl Store for ScriptedStore {
         })
     }
 
-    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
-        self.inner.scan(table, start)
+    fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+        let (Pages::Table(table) | Pages::Index { table, .. } | Pages::Partition { table, .. }) = of;
+        Box::pin(async move {
+            let (at, fault) = self.enter(Call::new(Operation::Page, table), |script| &mut script.page).await;
+            self.leave(at, fault.answer(of, self.inner.page(of, start)).await)
+        })
     }
 
     fn delete_batch<'a>(

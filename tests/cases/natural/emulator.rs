@@ -16,7 +16,9 @@ use super::{insert, next, upsert};
 async fn conditions_mean_the_same_on_an_emulator() {
     let emulator = Dynoxide::start().unwrap();
     let client = dynamo_client(&emulator.endpoint(), "000000000001");
-    create_table(&client, TableSpec { name: "things", partition_key: "id", sort_key: None }).await.unwrap();
+    create_table(&client, TableSpec { name: "things", partition_key: "id", sort_key: None, index: None })
+        .await
+        .unwrap();
     let store: Arc<dyn Store> = Arc::new(DynamoStore::new(client));
     let (verdicts, _listening) = Verdicts::listen();
     let rival = |event: Sent| Sent { variant: 1, ..event };

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::error::ErrorMetadata;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
-use oncebox::store::{Item, Page, Store, StoreError, TransactError, WriteError};
+use oncebox::store::{Item, Page, Pages, Store, StoreError, TransactError, WriteError};
 
 use super::desk::SECRET;
 
@@ -48,7 +48,7 @@ impl Store for Quoting {
         Box::pin(async { Err(failed("GetItem")) })
     }
 
-    fn scan<'a>(&'a self, _table: &'a str, _start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn page<'a>(&'a self, _of: Pages<'a>, _start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
         Box::pin(async { Err(failed("Scan")) })
     }
 

@@ -27,6 +27,7 @@ pub(super) fn calls(story: &mut String, calls: &[Call]) {
                 format!("transaction of {}", actions.join(", "))
             }
             Operation::Get => format!("get from {}", call.table),
+            Operation::Page => format!("page of {}", call.table),
             Operation::Put => format!("put into {}", call.table),
             Operation::Update => format!("update of {}", call.table),
             Operation::DeleteBatch => format!("{} deletes from {}", call.items, call.table),

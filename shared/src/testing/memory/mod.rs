@@ -3,6 +3,7 @@
 mod action;
 mod decimal;
 mod expression;
+mod index;
 mod refusal;
 mod state;
 mod stream;
@@ -24,7 +25,7 @@ pub use self::stream::{Change, StreamEntry};
 use self::state::State;
 use self::table::Table;
 use super::TestClock;
-use crate::store::{Item, Page, Store, StoreError, TransactError, WriteError};
+use crate::store::{Item, Page, Pages, Store, StoreError, TransactError, WriteError};
 use crate::time::Clock;
 
 /// A [`Store`] in memory that answers as DynamoDB answers. Clones are one store.
@@ -45,7 +46,7 @@ use crate::time::Clock;
 /// of the store's clock.
 ///
 /// # Where it differs
-/// Keys are strings. A scan goes through the partitions in key order. There are no indexes, no throttling, no TTL deletes (a row past its `expires_at` is still
+/// Keys are strings. A scan goes through the partitions in key order. An index never lags. There is no throttling, no TTL deletes (a row past its `expires_at` is still
 /// there, as it may be in DynamoDB), and no `TransactionConflict`: every call is atomic. Use
 /// [`ScriptedStore`](super::ScriptedStore) for those answers.
 ///
@@ -87,6 +88,19 @@ impl MemoryStore {
     #[must_use]
     pub fn table(self, name: &str, partition_key: &str, sort_key: Option<&str>) -> Self {
         self.lock().declare(name, Table::new(partition_key, sort_key));
+        self
+    }
+
+    /// Declares a global secondary index of a declared table. It holds the items that have its key attributes, strings or
+    /// numbers, and never lags behind the table as DynamoDB's do.
+    ///
+    /// # Panics
+    /// When the table was not declared.
+    #[must_use]
+    #[track_caller]
+    pub fn index(self, table: &str, name: &str, partition_key: &str, sort_key: Option<&str>) -> Self {
+        let added = self.lock().add_index(table, name, index::Index::new(partition_key, sort_key));
+        assert!(added.is_ok(), "table {table:?} is not declared in this MemoryStore");
         self
     }
 
@@ -172,9 +186,13 @@ impl Store for MemoryStore {
         future::lazy(move |_| self.lock().update(update)).boxed()
     }
 
-    fn scan<'a>(&'a self, table: &'a str, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
         future::lazy(move |_| {
-            self.lock().page(table, start.as_ref()).map_err(|refusal| refusal.into_store("Scan", table))
+            let (operation, table) = match of {
+                Pages::Table(table) | Pages::Index { table, .. } => ("Scan", table),
+                Pages::Partition { table, .. } => ("Query", table),
+            };
+            self.lock().page(of, start.as_ref()).map_err(|refusal| refusal.into_store(operation, table))
         })
         .boxed()
     }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
 use super::action::{Action, Halt};
+use super::index::{self, Index};
 use super::refusal::Refusal;
 use super::table::{BadKey, Key, Table};
 use super::tokens::Tokens;
 use super::value::canonical_item;
-use crate::store::{CancelCode, CancelReason, Item, PAGE, Page, TransactError, WriteError};
+use crate::store::{CancelCode, CancelReason, Item, Page, Pages, TransactError, WriteError};
 use crate::time::Clock;
 
 /// Actions DynamoDB takes in one transaction.
@@ -91,15 +92,16 @@ impl State {
         Ok(())
     }
 
-    /// One page of a scan. `start` is the last key of the page before.
-    pub(crate) fn page(&self, name: &str, start: Option<&Item>) -> Result<Page, Refusal> {
-        let table = self.table(name)?;
-        let after = start.map(canonical_item).transpose()?;
-        let after = after.map(|start| table.key_of(&start, true)).transpose()?;
-        let mut rest = table.after(after.as_ref());
-        let items: Vec<Item> = rest.by_ref().take(PAGE).map(|(_, item)| item.clone()).collect();
-        let next = if rest.next().is_some() { table.after(after.as_ref()).nth(PAGE - 1) } else { None };
-        Ok(Page { items, next: next.map(|(key, _)| table.key_item(key)) })
+    pub(crate) fn page(&self, of: Pages<'_>, start: Option<&Item>) -> Result<Page, Refusal> {
+        let (Pages::Table(name) | Pages::Index { table: name, .. } | Pages::Partition { table: name, .. }) =
+            of;
+        index::page(self.table(name)?, of, start)
+    }
+
+    pub(crate) fn add_index(&mut self, table: &str, name: &str, index: Index) -> Result<(), Refusal> {
+        let table = self.tables.get_mut(table).ok_or_else(|| Refusal::no_table(table))?;
+        table.add_index(name, index);
+        Ok(())
     }
 
     pub(crate) fn delete_batch(&mut self, name: &str, keys: &[Item]) -> Result<(), Refusal> {

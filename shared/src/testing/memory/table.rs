@@ -3,6 +3,7 @@ use std::ops::Bound;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use super::index::Index;
 use super::refusal::Refusal;
 use super::stream::{Change, StreamEntry};
 use crate::store::Item;
@@ -17,6 +18,7 @@ pub(crate) struct Table {
     sort: Option<String>,
     items: BTreeMap<Key, Item>,
     pub(crate) stream: Vec<StreamEntry>,
+    indexes: BTreeMap<String, Index>,
 }
 
 impl Table {
@@ -26,7 +28,28 @@ impl Table {
             sort: sort.map(str::to_owned),
             items: BTreeMap::new(),
             stream: Vec::new(),
+            indexes: BTreeMap::new(),
         }
+    }
+
+    pub(crate) fn add_index(&mut self, name: &str, index: Index) {
+        self.indexes.insert(name.to_owned(), index);
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.get(name)
+    }
+
+    pub(crate) fn is_partition(&self, name: &str) -> bool {
+        self.partition == name
+    }
+
+    /// The attributes of `item` that make up its key.
+    pub(crate) fn key_part(&self, item: &Item) -> Item {
+        item.iter()
+            .filter(|(name, _)| self.is_key_attribute(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// Items behind a key, in key order.

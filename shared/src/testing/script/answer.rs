@@ -1,4 +1,4 @@
-use crate::store::{CancelCode, Item, StoreError, TransactError, WriteError};
+use crate::store::{CancelCode, Item, Page, StoreError, TransactError, WriteError};
 
 /// An answer that a log of calls can show.
 pub(super) trait Answer {
@@ -46,5 +46,11 @@ impl Answer for Result<Vec<Item>, StoreError> {
             Ok(left) => format!("{} left", left.len()),
             Err(error) => error.to_string(),
         }
+    }
+}
+
+impl Answer for Result<Page, StoreError> {
+    fn in_words(&self) -> String {
+        self.as_ref().map_or_else(ToString::to_string, |page| format!("{} items", page.items.len()))
     }
 }

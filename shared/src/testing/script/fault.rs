@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use crate::store::{CancelCode, CancelReason, Item, StoreError, TransactError, WriteError};
+use crate::store::{CancelCode, CancelReason, Item, Page, Pages, StoreError, TransactError, WriteError};
 
 /// What a [`ScriptedStore`](super::ScriptedStore) answers to a transaction.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +40,19 @@ pub enum GetFault {
     Throttled,
     /// The read answers this, whatever is stored.
     Answer(Option<Item>),
+}
+
+/// What a [`ScriptedStore`](super::ScriptedStore) answers to a page of a scan or query.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PageFault {
+    /// The store behind answers.
+    #[default]
+    Pass,
+    /// The read fails with code `timeout`.
+    TimedOut,
+    /// The read fails with code `ThrottlingException`.
+    Throttled,
 }
 
 /// What a [`ScriptedStore`](super::ScriptedStore) answers to a single put or update.
@@ -127,6 +140,24 @@ impl GetFault {
             Self::TimedOut => Err(store_error("GetItem", table, TIMEOUT)),
             Self::Throttled => Err(store_error("GetItem", table, THROTTLED)),
             Self::Answer(item) => Ok(item),
+        }
+    }
+}
+
+impl PageFault {
+    pub(super) async fn answer(
+        self,
+        of: Pages<'_>,
+        pass: impl Future<Output = Result<Page, StoreError>>,
+    ) -> Result<Page, StoreError> {
+        let (operation, table) = match of {
+            Pages::Table(table) | Pages::Index { table, .. } => ("Scan", table),
+            Pages::Partition { table, .. } => ("Query", table),
+        };
+        match self {
+            Self::Pass => pass.await,
+            Self::TimedOut => Err(store_error(operation, table, TIMEOUT)),
+            Self::Throttled => Err(store_error(operation, table, THROTTLED)),
         }
     }
 }
