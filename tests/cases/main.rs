@@ -16,6 +16,7 @@ mod consumer_responses;
 mod deadlines;
 mod handler_shapes;
 mod identity;
+mod keep;
 mod natural;
 mod packing;
 mod producer;

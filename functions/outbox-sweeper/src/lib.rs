@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oncebox::config::{ConfigError, Reader};
+use oncebox::inbox::Days;
 use oncebox::quarantine::Quarantine;
-use oncebox::relay::{Publisher, Routes, Sweeper};
+use oncebox::relay::{AfterPublish, Publisher, Routes, Sweeper};
 use oncebox::store::Store;
 
 /// What the function is told by its environment.
@@ -20,6 +21,8 @@ pub struct Config {
     pub quarantine_table: String,
     /// `ROUTES`: a JSON object from route to a list of topic ARNs and queue URLs.
     pub routes: Routes,
+    /// `OUTBOX_KEEP_DAYS`, default 0: for how long published rows are kept; 0 deletes them.
+    pub keep: Days,
     /// `SWEEP_GRACE_SECONDS`, default 300: how old a row must be.
     pub grace: Duration,
     /// `SWEEP_MAX_ATTEMPTS`, default 100: claims after which a row is quarantined.
@@ -36,6 +39,7 @@ impl Config {
             outbox_table: reader.text("OUTBOX_TABLE"),
             quarantine_table: reader.text("QUARANTINE_TABLE"),
             routes: reader.required("ROUTES").unwrap_or_default(),
+            keep: reader.or("OUTBOX_KEEP_DAYS", Days::default()),
             grace: Duration::from_secs(reader.or("SWEEP_GRACE_SECONDS", 300)),
             max_attempts: reader.or("SWEEP_MAX_ATTEMPTS", 100),
         };
@@ -49,4 +53,5 @@ pub fn sweeper(config: Config, store: Arc<dyn Store>, publisher: Arc<dyn Publish
     Sweeper::new(store, publisher, config.outbox_table, config.routes, quarantine)
         .grace(config.grace)
         .max_attempts(config.max_attempts)
+        .after_publish(AfterPublish::keep_for(config.keep))
 }

@@ -5,8 +5,8 @@ use super::{Row, RowError};
 
 /// Names and types of the two message attributes that every event carries.
 const ATTRIBUTES: [&str; 4] = ["event_type", "String", "aggregate_type", "String"];
-/// Characters of a FIFO message group id. Source: SQS and SNS API reference.
-const MAX_GROUP: usize = 128;
+/// Characters of a FIFO message group id or deduplication id. Source: SQS and SNS API reference.
+const MAX_FIFO_ID: usize = 128;
 
 /// Bytes that count against a destination's bound: the body, and name, type and value of each attribute.
 pub(crate) fn message_bytes(row: &Row) -> usize {
@@ -14,13 +14,13 @@ pub(crate) fn message_bytes(row: &Row) -> usize {
     row.body.len() + row.event_type.len() + row.aggregate_type().len() + names
 }
 
-/// The FIFO message group of an aggregate: its outbox key, or the hash of it where it is too long or has other characters
-/// than letters, digits and punctuation.
-pub(crate) fn fifo_group(pk: &str) -> String {
-    if pk.len() <= MAX_GROUP && pk.bytes().all(|byte| byte.is_ascii_graphic()) {
-        pk.to_owned()
+/// A FIFO message group id or deduplication id: `text`, or the hash of it where it is too long or has other characters than
+/// letters, digits and punctuation.
+pub(crate) fn fifo_id(text: &str) -> String {
+    if text.len() <= MAX_FIFO_ID && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        text.to_owned()
     } else {
-        crate::event::sha256_hex(pk)
+        crate::event::sha256_hex(text)
     }
 }
 
@@ -57,11 +57,11 @@ mod tests {
 
     #[test]
     fn a_group_is_the_aggregate_or_its_hash() {
-        assert_eq!(fifo_group("Order#o-1"), "Order#o-1");
+        assert_eq!(fifo_id("Order#o-1"), "Order#o-1");
         for odd in ["Order#o 1".to_owned(), "Order#ü".to_owned(), format!("Order#{}", "x".repeat(123))] {
-            let group = fifo_group(&odd);
-            assert_eq!((group.len(), group == fifo_group(&odd)), (64, true));
+            let group = fifo_id(&odd);
+            assert_eq!((group.len(), group == fifo_id(&odd)), (64, true));
         }
-        assert_eq!(fifo_group(&format!("Order#{}", "x".repeat(122))).len(), 128);
+        assert_eq!(fifo_id(&format!("Order#{}", "x".repeat(122))).len(), 128);
     }
 }

@@ -12,4 +12,6 @@ pub use limits::LimitError;
 pub use route::{Destination, Kind, RouteError, Routes};
 pub(crate) use row::number;
 pub use row::{Row, RowError, SCHEMA, names};
+#[cfg(feature = "relay")]
+pub(crate) use row::{is_published, key};
 pub use transaction::Transaction;

@@ -162,6 +162,14 @@ impl Routes {
     }
 }
 
+#[cfg(feature = "relay")]
+impl Routes {
+    /// Every destination of every route.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Destination> {
+        self.0.values().flatten()
+    }
+}
+
 impl FromStr for Routes {
     type Err = RouteError;
 

@@ -23,6 +23,17 @@ pub mod names {
     pub const REGION: &str = "region";
     /// Epoch milliseconds.
     pub const CREATED_AT: &str = "created_at";
+    /// The row's `pk` again while the row is owed to a destination: partition key of the index [`PENDING_INDEX`], which so
+    /// holds outstanding rows only, each aggregate in a partition of its own. Every row is written with it, whatever
+    /// becomes of it once published.
+    pub const PENDING: &str = "pending";
+    /// The index on `pending` and `sk`, which kept rows need for the sweeper, with all attributes.
+    pub const PENDING_INDEX: &str = "pending";
+    /// Epoch milliseconds when all destinations had accepted the row; only on rows that are kept.
+    pub const PUBLISHED_AT: &str = "published_at";
+    /// Epoch seconds when DynamoDB may delete the row: its TTL attribute. Only on published rows, so that one that is
+    /// owed never expires.
+    pub const EXPIRES_AT: &str = "expires_at";
     /// How often a sweeper has claimed the row.
     pub const ATTEMPTS: &str = "attempts";
     /// Epoch milliseconds until when a sweeper holds the row.
@@ -142,10 +153,7 @@ impl Row {
     /// The row's key in the outbox table.
     #[must_use]
     pub fn key(&self) -> Item {
-        Item::from([
-            (names::PK.to_owned(), AttributeValue::S(self.pk.clone())),
-            (names::SK.to_owned(), AttributeValue::S(self.sk.clone())),
-        ])
+        key(&self.pk, &self.sk)
     }
 
     /// The stored item.
@@ -155,6 +163,7 @@ impl Row {
         let mut text = |name: &str, value: &str| {
             item.insert(name.to_owned(), AttributeValue::S(value.to_owned()));
         };
+        text(names::PENDING, &self.pk);
         text(names::BODY, &self.body);
         text(names::ROUTE, &self.route);
         text(names::EVENT_TYPE, &self.event_type);
@@ -200,6 +209,20 @@ impl Row {
             .build()
             .map_err(|error| RowError::Action(self.event_type.clone(), error))
     }
+}
+
+/// The key of a row.
+pub(crate) fn key(pk: &str, sk: &str) -> Item {
+    Item::from([
+        (names::PK.to_owned(), AttributeValue::S(pk.to_owned())),
+        (names::SK.to_owned(), AttributeValue::S(sk.to_owned())),
+    ])
+}
+
+/// Whether a stored row is kept only: published, and no longer owed to anybody.
+#[cfg(feature = "relay")]
+pub(crate) fn is_published(item: &Item) -> bool {
+    item.contains_key(names::PUBLISHED_AT)
 }
 
 pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {

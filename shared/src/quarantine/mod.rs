@@ -4,9 +4,11 @@
 //! A case never expires by itself: it stays until a person has settled it.
 
 mod case;
+mod cases;
 mod row;
 mod write;
 
 pub use case::{Case, Reason};
+pub use cases::{CaseKey, Cases, SettleError, StoredCase};
 pub use row::{ReadError, names, read};
 pub use write::{Quarantine, QuarantineError};

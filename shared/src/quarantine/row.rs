@@ -122,7 +122,7 @@ fn text(item: &Item, name: &'static str) -> Result<String, ReadError> {
     item.get(name).and_then(|value| value.as_s().ok()).cloned().ok_or(ReadError::Attribute(name))
 }
 
-fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
+pub(super) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
     item.get(name).and_then(|value| value.as_n().ok()).and_then(|text| text.parse().ok())
 }
 

@@ -19,8 +19,8 @@ const MAX_TEXT: usize = 2048;
 /// Writes cases to the quarantine table.
 #[derive(Debug, Clone)]
 pub struct Quarantine {
-    store: Arc<dyn Store>,
-    table: Arc<str>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) table: Arc<str>,
 }
 
 /// A case that could not be kept. Whoever has it must not let go of it.

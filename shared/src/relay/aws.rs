@@ -79,7 +79,7 @@ fn sns_entry(index: usize, entry: &Outgoing, fifo: bool) -> Result<PublishBatchR
         .message_attributes("event_type", attribute(&entry.event_type)?)
         .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
     if fifo {
-        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.event_id);
+        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.dedup_id);
     }
     request.build()
 }
@@ -96,7 +96,7 @@ fn sqs_entry(
         .message_attributes("event_type", attribute(&entry.event_type)?)
         .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
     if fifo {
-        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.event_id);
+        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.dedup_id);
     }
     request.build()
 }

@@ -10,8 +10,8 @@ use super::progress::{Next, Progress};
 use super::report::{self, Counts};
 use super::send::Sender;
 use super::stream::{self, Ignored, StreamRecord};
-use super::{Publisher, Routes};
-use crate::outbox::Row;
+use super::{AfterPublish, Publisher, Routes};
+use crate::outbox::{Row, is_published};
 use crate::quarantine::Quarantine;
 use crate::retry::Backoff;
 use crate::store::Store;
@@ -21,9 +21,9 @@ use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
 /// Reads in flight at once.
 const CONCURRENT_READS: usize = 8;
 
-/// Publishes what an outbox table's stream brings, then deletes the rows.
+/// Publishes what an outbox table's stream brings, then deletes the rows or [marks them](AfterPublish::Keep).
 ///
-/// A row is published before it is deleted: dying in between costs a second publish with the same event id, never a
+/// A row is published before it is deleted or marked: dying in between costs a second publish with the same event id, never a
 /// loss. Rows of one aggregate reach a FIFO destination in order; standard destinations keep none.
 ///
 /// # Examples
@@ -84,10 +84,12 @@ impl Relay {
                 clock: Arc::clone(&clock),
                 backoff,
                 seen: super::seen::Seen::default(),
+                again: None,
             },
             keeper: Keeper {
                 store,
                 table: table.into(),
+                after: AfterPublish::default(),
                 quarantine: None,
                 owner: "outbox-relay".into(),
                 clock,
@@ -105,6 +107,13 @@ impl Relay {
     #[must_use]
     pub fn quarantine(mut self, quarantine: Quarantine) -> Self {
         self.keeper.quarantine = Some(quarantine);
+        self
+    }
+
+    /// What becomes of published rows, default [`AfterPublish::Delete`].
+    #[must_use]
+    pub fn after_publish(mut self, after: AfterPublish) -> Self {
+        self.keeper.after = after;
         self
     }
 
@@ -188,7 +197,7 @@ impl Relay {
         respond(&records, &settled)
     }
 
-    /// Deletes what is published, quarantines what is refused, and tells of the rest.
+    /// Lets go of what is published, quarantines what is refused, and tells of the rest.
     pub(super) async fn finish(
         &self,
         rows: &[Progress<'_>],
@@ -215,7 +224,7 @@ impl Relay {
                 Next::Again(reason) => again(place, reason),
             }
         }
-        self.keeper.delete(done, deadline).await;
+        self.keeper.settle(done, deadline).await;
     }
 
     /// Whether each row is still owed. Only late records are looked up: their rows may have been swept.
@@ -227,7 +236,11 @@ impl Relay {
                 return true;
             }
             // A read that fails decides nothing: publishing again is the cheaper mistake.
-            !matches!(self.keeper.store.get(&self.keeper.table, row.key()).await, Ok(None))
+            match self.keeper.store.get(&self.keeper.table, row.key()).await {
+                Ok(None) => false,
+                Ok(Some(item)) => !is_published(&item),
+                Err(_) => true,
+            }
         });
         streams::iter(reads).buffered(CONCURRENT_READS).collect().await
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use futures::stream::{self, StreamExt};
 
+use super::AfterPublish;
 use super::progress::Progress;
 use crate::event::{Envelope, EventKey};
-use crate::outbox::Row;
+use crate::outbox::{Row, names};
 use crate::quarantine::{Case, Quarantine, Reason};
 use crate::retry::{self, Backoff};
 use crate::store::{CancelCode, CancelReason, Item, Store, TransactError};
@@ -19,11 +20,12 @@ const MAX_DELETES: usize = 25;
 /// Calls in flight at once.
 const CONCURRENT_CALLS: usize = 8;
 
-/// Deletes published rows, and moves those that cannot be published to the quarantine.
+/// Lets go of published rows, and moves those that cannot be published to the quarantine.
 #[derive(Debug, Clone)]
 pub(super) struct Keeper {
     pub(super) store: Arc<dyn Store>,
     pub(super) table: Arc<str>,
+    pub(super) after: AfterPublish,
     pub(super) quarantine: Option<Quarantine>,
     pub(super) owner: Arc<str>,
     pub(super) clock: Arc<dyn Clock>,
@@ -32,8 +34,6 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Deletes published rows. A row that stays costs a second publish, so a failure here is logged, not answered:
-    /// answering it would publish again for certain.
     pub(super) async fn delete(&self, keys: Vec<Item>, deadline: Deadline) {
         let calls: Vec<Vec<Item>> = keys.chunks(MAX_DELETES).map(<[Item]>::to_vec).collect();
         stream::iter(calls)
@@ -118,7 +118,8 @@ impl Keeper {
         let delete = Delete::builder()
             .table_name(&*self.table)
             .set_key(Some(row.key()))
-            .condition_expression("attribute_exists(pk)")
+            .condition_expression("attribute_exists(pk) AND attribute_not_exists(#published)")
+            .expression_attribute_names("#published", names::PUBLISHED_AT)
             .build()
             .map_err(|error| error.to_string())?;
         actions.push(TransactWriteItem::builder().delete(delete).build());
@@ -160,7 +161,7 @@ impl Keeper {
     }
 }
 
-/// Whether a cancelled move is worth another try: not when the outbox row, the last position, is gone.
+/// Whether a cancelled move is worth another try: not when the outbox row, the last position, is gone or published.
 fn still_there(reasons: &[CancelReason]) -> bool {
     reasons.last().is_none_or(|last| last.code != CancelCode::ConditionalCheckFailed)
 }

@@ -19,18 +19,23 @@ pub struct Outgoing {
     pub aggregate_type: String,
     /// FIFO message group: the aggregate (the row's `pk`), or the hash of it where a group id could not be that.
     pub group: String,
-    /// FIFO deduplication id: the event id.
+    /// The event id.
     pub event_id: String,
+    /// FIFO deduplication id: the event id; in a replay with the replay's own id behind it.
+    pub dedup_id: String,
 }
 
 impl Outgoing {
-    pub(super) fn of(row: &Row) -> Self {
+    /// `again` is the id of a replay.
+    pub(super) fn of(row: &Row, again: Option<&str>) -> Self {
+        let dedup_id = again.map_or_else(|| row.sk.clone(), |again| format!("{}~{again}", row.sk));
         Self {
             body: row.body.clone(),
             event_type: row.event_type.clone(),
             aggregate_type: row.aggregate_type().to_owned(),
-            group: deliverable::fifo_group(&row.pk),
+            group: deliverable::fifo_id(&row.pk),
             event_id: row.sk.clone(),
+            dedup_id: deliverable::fifo_id(&dedup_id),
         }
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Sender {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) backoff: Backoff,
     pub(super) seen: Seen,
+    /// The id of a replay, which FIFO destinations must not take for the publication before.
+    pub(super) again: Option<Arc<str>>,
 }
 
 /// One row at one destination: places in the list of rows and in its list of destinations.
@@ -119,7 +121,7 @@ impl Sender {
             let row = progress.row;
             by_destination.entry(destination).or_default().push((
                 place,
-                Outgoing::of(row),
+                Outgoing::of(row, self.again.as_deref()),
                 deliverable::message_bytes(row),
             ));
         }

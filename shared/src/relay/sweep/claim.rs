@@ -34,7 +34,8 @@ impl Sweeper {
         }
     }
 
-    /// Only on a row that is there: an update of a row just deleted would create a ghost.
+    /// Only on a row that is there: an update of a row just deleted would create a ghost. And only on one that is still
+    /// owed: an index shows rows a moment longer.
     fn claim_of(&self, row: &Row, now: i64, count: bool) -> Result<Update, BuildError> {
         let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
         let number = |value: i64| AttributeValue::N(value.to_string());
@@ -42,7 +43,10 @@ impl Sweeper {
             .table_name(&*self.relay.keeper.table)
             .set_key(Some(row.key()))
             .update_expression("SET #until = :until ADD #attempts :one")
-            .condition_expression("attribute_exists(pk) AND (attribute_not_exists(#until) OR #until <= :now)")
+            .condition_expression(
+                "attribute_exists(pk) AND attribute_not_exists(#published) AND (attribute_not_exists(#until) OR #until <= :now)",
+            )
+            .expression_attribute_names("#published", names::PUBLISHED_AT)
             .expression_attribute_names("#until", names::CLAIMED_UNTIL)
             .expression_attribute_names("#attempts", names::ATTEMPTS)
             .expression_attribute_values(":until", number(now.saturating_add(lease)))

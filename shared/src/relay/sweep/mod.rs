@@ -12,10 +12,10 @@ pub use serve::serve;
 use super::batch::Relay;
 use super::progress::{Next, Progress};
 use super::report::Counts;
-use super::{Destination, Publisher, Routes};
-use crate::outbox::{Row, names};
+use super::{AfterPublish, Destination, Publisher, Routes};
+use crate::outbox::{Row, is_published, names};
 use crate::quarantine::{Quarantine, Reason};
-use crate::store::{Item, Store, StoreError};
+use crate::store::{Item, Pages, Store, StoreError};
 use crate::time::{Clock, Deadline, Ids};
 
 /// Publishes what is left in the outbox table.
@@ -46,6 +46,9 @@ pub struct Sweeper {
     margin: Duration,
 }
 
+/// How far an index may lag: "within a fraction of a second, under normal conditions" (DynamoDB developer guide, global
+/// secondary indexes), with room.
+const INDEX_LAG: Duration = Duration::from_secs(10);
 /// Rows of one aggregate that are kept for its next page; one with more is published page by page, in id order.
 const MOST_CARRIED: usize = 2_000;
 
@@ -116,6 +119,15 @@ impl Sweeper {
         self
     }
 
+    /// What becomes of published rows, default [`AfterPublish::Delete`]. With [`AfterPublish::Keep`] the index `pending` is
+    /// swept in place of the table, so that kept rows cost nothing; since an index may show a later row before an earlier
+    /// one, rows then wait for 10 s at least, whatever the [grace](Self::grace).
+    #[must_use]
+    pub fn after_publish(mut self, after: AfterPublish) -> Self {
+        self.relay = self.relay.after_publish(after);
+        self
+    }
+
     /// Replaces the clock and the source of ids.
     #[must_use]
     pub fn with_time(mut self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
@@ -148,7 +160,13 @@ impl Sweeper {
                 return Ok(swept);
             }
             let keeper = &self.relay.keeper;
-            let page = keeper.store.scan(&keeper.table, next).await?;
+            let table = &*keeper.table;
+            let of = if keeper.after.keeps() {
+                Pages::Index { table, index: names::PENDING_INDEX }
+            } else {
+                Pages::Table(table)
+            };
+            let page = keeper.store.page(of, next).await?;
             let mut items = std::mem::take(&mut carried);
             items.extend(page.items);
             let goes_on = page.next.as_ref().and_then(|next| next.get(names::PK));
@@ -169,10 +187,14 @@ impl Sweeper {
 
     async fn page(&self, items: &[Item], stopped: &mut HashSet<String>, swept: &mut Swept, until: Deadline) {
         let now = self.clock().now().as_millisecond();
-        let rows: Vec<(Row, u32)> =
-            items.iter().filter_map(|item| Some((Row::read(item)?, claim::attempts(item)))).collect();
         swept.seen += items.len();
-        swept.odd += items.len() - rows.len();
+        // Rows that a relay in the other mode has kept.
+        let owed: Vec<&Item> = items.iter().filter(|item| !is_published(item)).collect();
+        let rows: Vec<(Row, u32)> =
+            owed.iter().filter_map(|item| Some((Row::read(item)?, claim::attempts(item)))).collect();
+        swept.odd += owed.len() - rows.len();
+        let grace = if self.relay.keeper.after.keeps() { self.grace.max(INDEX_LAG) } else { self.grace };
+        let grace = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
         let mut chosen: Vec<(&Row, u32, &[Destination])> = Vec::new();
         for aggregate in by_aggregate(&rows) {
             // Whether an earlier row of this aggregate was claimed: then this one may only wait behind it, and a row that
@@ -191,9 +213,7 @@ impl Sweeper {
                     age(swept, row, now);
                     continue;
                 }
-                let young = now.saturating_sub(row.created_at)
-                    < i64::try_from(self.grace.as_millis()).unwrap_or(i64::MAX);
-                if young {
+                if now.saturating_sub(row.created_at) < grace {
                     swept.young += 1;
                 } else if self.claim(row, now, !(fifo && ours)).await {
                     chosen.push((row, attempts.saturating_add(u32::from(!(fifo && ours))), destinations));
