@@ -21,6 +21,7 @@ mod natural;
 mod packing;
 mod producer;
 mod quarantine;
+mod redrive;
 mod relay;
 mod relay_order;
 mod retention;
