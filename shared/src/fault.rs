@@ -30,7 +30,7 @@ mod injected {
     /// Deliberate misbehaviour of a consumer.
     #[derive(Clone, Default)]
     pub struct Sabotage {
-        /// Leave the inbox key out of the transaction.
+        /// Take no notice of the inbox key: it is neither looked up nor a condition of the transaction.
         pub no_inbox: bool,
         /// Called before every commit.
         pub before_commit: Option<Hook>,

@@ -1,5 +1,5 @@
-//! Two ways to do it wrong, for the demo's auditor to find: `SABOTAGE=no-inbox` leaves out the inbox key, and
-//! `SABOTAGE=ack-first` deletes the message before the commit and dies in between, 3 times.
+//! Two ways to do it wrong, for the demo's auditor to find: `SABOTAGE=no-inbox` takes no notice of the inbox
+//! key, and `SABOTAGE=ack-first` deletes the message before the commit and dies in between, 3 times.
 
 use std::sync::Arc;
 

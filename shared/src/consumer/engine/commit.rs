@@ -95,8 +95,11 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     #[cfg(feature = "fault-injection")]
     async fn sabotaged(&self, mut built: Built, event: &Admitted<'_, S>) -> Built {
         self.parts.sabotage.before_commit(event.receipt).await;
-        if self.parts.sabotage.no_inbox {
-            built.items.remove(0);
+        // The put stays, without its condition: the reasons of a cancelled transaction are read by position.
+        if self.parts.sabotage.no_inbox
+            && let Some(put) = built.items.first_mut().and_then(|inbox| inbox.put.as_mut())
+        {
+            put.condition_expression = None;
         }
         built
     }
