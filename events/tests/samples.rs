@@ -89,6 +89,23 @@ fn what_follows_an_order_has_the_next_sequence_and_names_its_cause() {
 }
 
 #[test]
+fn what_the_projection_gets_is_in_the_group_of_its_order_under_its_event_id() {
+    for name in ["sqs-order-placed-sns", "sqs-stock-reserved-sns"] {
+        let batch: SqsEvent = serde_json::from_str(&sample(name)).unwrap();
+        let record = &batch.records[0];
+        assert!(record.event_source_arn.as_deref().unwrap().ends_with(".fifo"), "{name}");
+        let envelope = decode(record.body.as_deref().unwrap()).unwrap();
+        let aggregate = format!("{}#{}", envelope.aggregate_type, envelope.aggregate_id);
+        let attribute = |attribute: &str| record.attributes.get(attribute).unwrap();
+        assert_eq!(
+            (attribute("MessageGroupId"), attribute("MessageDeduplicationId")),
+            (&aggregate, &envelope.id)
+        );
+        assert!(attribute("SequenceNumber").parse::<u128>().is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn one_good_message_and_two_that_are_none() {
     let bodies = envelopes("sqs-malformed");
     assert!(matches!(bodies.as_slice(), [Ok(_), Err(_), Err(Malformed::Missing("id"))]), "{bodies:?}");

@@ -27,12 +27,16 @@ def check(template: dict) -> list[str]:
                 kind = source.get("Type")
                 if kind in ("SQS", "DynamoDB"):
                     problems += mapping(f"{name}.{event}", kind, source.get("Properties") or {})
-            problems += window(name, look, properties)
+            problems += receive_counts(name, look, properties) + window(name, look, properties)
         elif resource.get("Type") == "AWS::Lambda::EventSourceMapping":
             kind = "DynamoDB" if "StartingPosition" in properties else "SQS"
             problems += mapping(name, kind, properties)
         elif resource.get("Type") == "AWS::SNS::Subscription":
             problems += subscription(name, look, properties)
+        elif resource.get("Type") == "AWS::SNS::Topic":
+            problems += topic(name, look, properties)
+        elif resource.get("Type") == "AWS::SQS::Queue":
+            problems += queue(name, look, properties)
         elif resource.get("Type") == "AWS::DynamoDB::Table":
             problems += table(name, properties)
     return problems
@@ -62,18 +66,48 @@ def table(name: str, properties: dict) -> list[str]:
     return []
 
 
+def topic(name: str, look: "Lookup", properties: dict) -> list[str]:
+    # CloudFormation makes up names without the suffix.
+    if properties.get("FifoTopic") and not str(look.text(properties.get("TopicName"))).endswith(".fifo"):
+        return [f"{name}: a FIFO topic needs a TopicName that ends in .fifo"]
+    return []
+
+
+def queue(name: str, look: "Lookup", properties: dict) -> list[str]:
+    dead = (properties.get("RedrivePolicy") or {}).get("deadLetterTargetArn")
+    return same_kind(name, "queue", bool(properties.get("FifoQueue")), look, dead)
+
+
 def subscription(name: str, look: "Lookup", properties: dict) -> list[str]:
     topic, queue = look.properties(properties.get("TopicArn")), look.properties(properties.get("Endpoint"))
     if queue.get("FifoQueue") and topic and not topic.get("FifoTopic"):
         return [f"{name}: a standard topic feeds a FIFO queue, which SNS refuses, and which would keep no order"]
     if properties.get("Protocol") == "sqs" and "RedrivePolicy" not in properties:
         return [f"{name}: no RedrivePolicy, so what SNS cannot deliver is dropped in silence"]
+    dead = (properties.get("RedrivePolicy") or {}).get("deadLetterTargetArn")
+    return same_kind(name, "subscription", bool(queue.get("FifoQueue")), look, dead) if queue else []
+
+
+def same_kind(name: str, what: str, fifo: bool, look: "Lookup", dead) -> list[str]:
+    target = look.properties(dead)
+    if target and bool(target.get("FifoQueue")) != fifo:
+        kind, other = ("FIFO", "standard") if fifo else ("standard", "FIFO")
+        return [f"{name}: a {kind} {what} with a {other} dead-letter queue, which AWS refuses"]
     return []
+
+
+def receive_counts(name: str, look: "Lookup", properties: dict) -> list[str]:
+    count = look.value(look.settings(properties).get("MAX_RECEIVE_COUNT"))
+    queues = [look.properties(source["Properties"].get("Queue"))
+              for source in (properties.get("Events") or {}).values() if source.get("Type") == "SQS"]
+    return [f"{name}: MAX_RECEIVE_COUNT is not the queue's maxReceiveCount, so a record falls on the dead letter queue "
+            "without a reason, or is given up too early"
+            for each in queues if look.value((each.get("RedrivePolicy") or {}).get("maxReceiveCount")) != count]
 
 
 def window(name: str, look: "Lookup", properties: dict) -> list[str]:
     """The inbox window against the longest way back: the same sum as `oncebox::inbox::Retention`."""
-    settings = ((properties.get("Environment") or {}).get("Variables")) or {}
+    settings = look.settings(properties)
     if "INBOX_TABLE" not in settings:
         return []
     days = lambda setting, default: int(look.value(settings.get(setting, default)))
@@ -89,10 +123,6 @@ def window(name: str, look: "Lookup", properties: dict) -> list[str]:
                                      ("DLQ_RETENTION_DAYS", dlq, retention(look, dead))):
             if real > declared:
                 problems.append(f"{name}: {what} says {declared} days, and the queue keeps messages for {real:g}")
-        count = look.value(settings.get("MAX_RECEIVE_COUNT"))
-        if look.value(redrive.get("maxReceiveCount")) != count:
-            problems.append(f"{name}: MAX_RECEIVE_COUNT is not the queue's maxReceiveCount, so a record falls on the dead "
-                            "letter queue without a reason, or is given up too early")
         queue, dlq = max(queue, retention(look, source_queue)), max(dlq, retention(look, dead))
     parked = max(dlq, days("QUARANTINE_WINDOW_DAYS", 30))
     back = days("REPLAY_WINDOW_DAYS", 0) + days("SNS_RETRY_DAYS", SNS_RETRY_DAYS) + queue + parked + queue
@@ -112,11 +142,20 @@ class Lookup:
 
     def __init__(self, template: dict, resources: dict):
         self._parameters, self._resources = template.get("Parameters") or {}, resources
+        self._globals = _variables((template.get("Globals") or {}).get("Function") or {})
+
+    def settings(self, function: dict) -> dict:
+        """A function's variables, those of `Globals` included."""
+        return self._globals | _variables(function)
 
     def value(self, value):
         if isinstance(value, dict) and "Ref" in value and value["Ref"] in self._parameters:
             return self._parameters[value["Ref"]].get("Default")
         return value
+
+    def text(self, value):
+        """As `value`, and the pattern of a `!Sub`."""
+        return value["Fn::Sub"] if isinstance(value, dict) and "Fn::Sub" in value else self.value(value)
 
     def properties(self, reference) -> dict:
         if not isinstance(reference, dict):
@@ -124,6 +163,10 @@ class Lookup:
         target = reference.get("Ref") or reference.get("Fn::GetAtt")
         name = (target.split(".")[0] if isinstance(target, str) else (target or [None])[0])
         return (self._resources.get(name) or {}).get("Properties") or {}
+
+
+def _variables(function: dict) -> dict:
+    return (function.get("Environment") or {}).get("Variables") or {}
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import unittest
 from pathlib import Path
 
@@ -11,6 +12,15 @@ from template import check
 TEMPLATE = Path(__file__).parent.parent / "template.yaml"
 MAPPINGS = (("BillingFunction", "Messages"), ("InventoryFunction", "Messages"),
             ("OrderProjectionFunction", "Messages"), ("OutboxRelayFunction", "Rows"))
+
+
+def statements(resource: dict) -> list[dict]:
+    """Of a role and of a managed policy."""
+    if resource["Type"] not in ("AWS::IAM::Role", "AWS::IAM::ManagedPolicy"):
+        return []
+    properties = resource["Properties"]
+    policies = [*properties.get("Policies", []), *([properties] if "PolicyDocument" in properties else [])]
+    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
 
 
 class TemplateCheck(unittest.TestCase):
@@ -74,12 +84,53 @@ class TemplateCheck(unittest.TestCase):
         self.one("BillingFunction", "DLQ_RETENTION_DAYS", "14")
 
     def test_a_receive_count_that_differs(self):
-        self.properties("BillingQueue")["RedrivePolicy"]["maxReceiveCount"] = 9
-        self.one("BillingFunction", "MAX_RECEIVE_COUNT")
+        whole = self.template
+        for consumer in ("Billing", "Inventory", "OrderProjection"):
+            self.template = copy.deepcopy(whole)
+            self.properties(f"{consumer}Queue")["RedrivePolicy"]["maxReceiveCount"] = 9
+            self.one(f"{consumer}Function", "MAX_RECEIVE_COUNT")
+
+    def test_a_setting_of_one_function_goes_before_the_common_one(self):
+        self.properties("BillingFunction")["Environment"]["Variables"]["INBOX_WINDOW_DAYS"] = 60
+        self.one("BillingFunction", "61")
 
     def test_a_standard_topic_into_a_fifo_queue(self):
-        self.properties("BillingQueue")["FifoQueue"] = True
-        self.one("BillingSubscription", "FIFO")
+        self.properties("OrderProjectionSubscription")["TopicArn"] = {"Ref": "OrdersTopic"}
+        self.one("OrderProjectionSubscription", "standard topic", "FIFO queue")
+
+    def test_a_dead_letter_queue_of_the_other_kind(self):
+        self.properties("OrderProjectionQueue")["RedrivePolicy"]["deadLetterTargetArn"] = {"Fn::GetAtt": ["BillingDlq", "Arn"]}
+        self.one("OrderProjectionQueue", "FIFO queue", "standard dead-letter queue")
+        self.setUp()
+        dead = {"deadLetterTargetArn": {"Fn::GetAtt": ["OrderProjectionDlq", "Arn"]}}
+        self.properties("BillingSubscription")["RedrivePolicy"] = dead
+        self.one("BillingSubscription", "standard subscription", "FIFO dead-letter queue")
+
+    def test_a_fifo_topic_without_the_suffix(self):
+        for name in (None, "orders", {"Fn::Sub": "${AWS::StackName}-orders"}):
+            self.properties("OrdersFifoTopic")["TopicName"] = name
+            self.one("OrdersFifoTopic", ".fifo")
+
+    def test_what_counts_the_events_of_an_order_gets_all_of_them(self):
+        self.assertNotIn("FilterPolicy", self.properties("OrderProjectionSubscription"))
+
+    def test_the_publishers_may_publish_to_the_routes_and_nowhere_else(self):
+        routes = self.template["Globals"]["Function"]["Environment"]["Variables"]["ROUTES"]["Fn::Sub"]
+        named = sorted(re.findall(r"\$\{(\w+)\}", routes))
+        self.assertEqual(named, ["OrdersFifoTopic", "OrdersTopic"])
+        allowed = {name: sorted(target["Ref"] for target in statement["Resource"])
+                   for name, resource in self.template["Resources"].items()
+                   for statement in statements(resource) if "sns:Publish" in statement["Action"]}
+        self.assertEqual(allowed, {"PublisherPolicy": named})
+        for role in ("OutboxRelayRole", "OutboxSweeperRole"):
+            self.assertEqual(self.properties(role)["ManagedPolicyArns"], [{"Ref": "PublisherPolicy"}])
+
+    def test_no_role_may_do_anything_to_everything(self):
+        for name, resource in self.template["Resources"].items():
+            for statement in statements(resource):
+                actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+                self.assertFalse([each for each in actions if "*" in each], name)
+                self.assertNotEqual(statement["Resource"], "*", name)
 
     def test_a_subscription_that_drops(self):
         del self.properties("BillingSubscription")["RedrivePolicy"]

@@ -5,6 +5,7 @@ from collections import Counter
 from rich.console import Console
 from rich.table import Table
 
+from auditor import lag
 from auditor.model import CONSUMERS, Findings, Observed
 
 FEW = 10
@@ -14,6 +15,7 @@ console = Console(width=116, highlight=False)
 def print_all(outcome, sabotage: str, seconds: float) -> None:
     pair(outcome.seen, outcome.findings)
     consumers(outcome.seen, outcome.findings)
+    lags(outcome.seen)
     quarantine(outcome.seen)
     faults(outcome.thrown)
     verdict(outcome.findings, outcome.complaints)
@@ -30,7 +32,7 @@ def pair(seen: Observed, findings: Findings) -> None:
     verdicts = sum((seen.counters[each] for each in CONSUMERS), Counter())
     left = [
         ("rows written with their business change", keys["events_written"]),
-        ("events published, each at least once", keys["events_published"]),
+        (f"events published to each of {len(seen.published)} topics", keys["events_published"]),
         ("further copies published after a crash", keys["duplicate_publishes"]),
         ("rows removed once published", seen.removed),
         ("rows left", len(seen.outbox_left)),
@@ -58,6 +60,18 @@ def consumers(seen: Observed, findings: Findings) -> None:
         numbers = (tally.expected, tally.found, len(tally.lost), len(tally.doubled), logged["deliveries"],
                    logged["duplicate"], logged["stale"], failed)
         table.add_row(name, *(str(n) for n in numbers))
+    console.print(table)
+
+
+def lags(seen: Observed) -> None:
+    table = Table(title="Lag in ms, from the time in the outbox row until")
+    for name in ("", "measured", "p50", "p99"):
+        table.add_column(name, justify="right" if name else "left")
+    rows = [("the last topic has passed it on", lag.publish(seen))]
+    rows += [(f"{each} has committed its effect", seen.effect_lags[each]) for each in CONSUMERS]
+    for what, values in rows:
+        shown = (str(lag.percentile(values, percent)) if values else "-" for percent in (50, 99))
+        table.add_row(what, str(len(values)), *shown)
     console.print(table)
 
 

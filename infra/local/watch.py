@@ -85,7 +85,7 @@ def environment(endpoint: str, names: Resources) -> dict[str, str]:
         # The samples' receipts belong to no queue, so the visibility of nothing is changed, whichever queue this is.
         "QUEUE_URL": names.queues["billing"],
         "MAX_RECEIVE_COUNT": "5",
-        "ROUTES": json.dumps({"Order": [names.topics["orders"]]}),
+        "ROUTES": json.dumps({"Order": list(names.topics.values())}),
     }
 
 

@@ -10,4 +10,5 @@
 
 mod consumers;
 mod orders;
+mod projection;
 mod start;

@@ -1,5 +1,5 @@
-//! Keeps the status of each order: an absolute write guarded by the order's version. Naturally idempotent, so it needs
-//! no inbox; events may come late, twice or out of order.
+//! Keeps the status of each order, from a FIFO queue with all events of the order: each is applied once and in order, with
+//! one write guarded by the sequence and no inbox row. One that comes before its predecessor waits for it.
 
 #[cfg(test)]
 mod tests;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::types::AttributeValue;
 use oncebox::config::{ConfigError, Reader};
 use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
-use oncebox::effect::{Reads, Upsert};
-use oncebox::event::{Event, Message};
+use oncebox::effect::{Reads, Upsert, UpsertNext};
+use oncebox::event::{Envelope, Event, Message};
 use oncebox::store::{Item, Store};
 use order_events::{OrderPlaced, StockRejected, StockReserved};
 
@@ -49,12 +49,14 @@ pub fn consumer(
     store: Arc<dyn Store>,
     visibility: Arc<dyn Visibility>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
+    let table = config.order_status_table.clone();
     Consumer::builder(CONSUMER, store)
         .config(&config.consumer, visibility)
         .state(Arc::new(config))
         .on(placed)
         .on(reserved)
         .on(rejected)
+        .on_unhandled(move |envelope| counted(envelope, &table))
         .build()
 }
 
@@ -62,7 +64,7 @@ async fn placed(
     event: Message<OrderPlaced>,
     _reads: Reads,
     config: Arc<Config>,
-) -> Result<Upsert, HandlerError> {
+) -> Result<UpsertNext, HandlerError> {
     status(&event, &config, "PLACED")
 }
 
@@ -70,7 +72,7 @@ async fn reserved(
     event: Message<StockReserved>,
     _reads: Reads,
     config: Arc<Config>,
-) -> Result<Upsert, HandlerError> {
+) -> Result<UpsertNext, HandlerError> {
     status(&event, &config, "RESERVED")
 }
 
@@ -78,15 +80,24 @@ async fn rejected(
     event: Message<StockRejected>,
     _reads: Reads,
     config: Arc<Config>,
-) -> Result<Upsert, HandlerError> {
+) -> Result<UpsertNext, HandlerError> {
     status(&event, &config, "REJECTED")
 }
 
-fn status<E: Event>(event: &Message<E>, config: &Config, status: &str) -> Result<Upsert, HandlerError> {
-    let version = event.sequence().ok_or_else(|| HandlerError::permanent("the event has no sequence"))?;
-    let order = AttributeValue::S(event.aggregate_id().into_owned());
-    let key = Item::from([("order_id".to_owned(), order)]);
-    Ok(Upsert::if_newer(&config.order_status_table, key, version)
+fn status<E: Event>(event: &Message<E>, config: &Config, status: &str) -> Result<UpsertNext, HandlerError> {
+    let sequence = event.sequence().ok_or_else(|| HandlerError::permanent("the event has no sequence"))?;
+    Ok(next(&config.order_status_table, &event.aggregate_id(), sequence)
         .set("status", AttributeValue::S(status.to_owned()))
         .set("updated_at", AttributeValue::N(event.now().as_millisecond().to_string())))
+}
+
+/// An event of an order that changes no status here still counts: without it, the ones behind it would wait for ever.
+fn counted(envelope: &Envelope, table: &str) -> Option<UpsertNext> {
+    let of_an_order = envelope.aggregate_type == OrderPlaced::AGGREGATE_TYPE;
+    envelope.sequence.filter(|_| of_an_order).map(|sequence| next(table, &envelope.aggregate_id, sequence))
+}
+
+fn next(table: &str, order_id: &str, sequence: u64) -> UpsertNext {
+    let key = Item::from([("order_id".to_owned(), AttributeValue::S(order_id.to_owned()))]);
+    Upsert::next(table, key, sequence)
 }

@@ -6,8 +6,8 @@ rejected order is credited back; the projection ends at version 2 of the order. 
 
 from collections import Counter, defaultdict
 
-from auditor import ledger
-from auditor.model import CONSUMERS, Findings, Observed, Order, Status, Tally
+from auditor import lag, ledger
+from auditor.model import CONSUMERS, Event, Findings, Observed, Order, Status, Tally
 
 PLACED, RESERVED, REJECTED = "OrderPlaced", "StockReserved", "StockRejected"
 
@@ -23,12 +23,12 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
         "order-projection": _projection(seen, rejected),
     }
     written = {e.event_id: e for e in seen.written}
-    published = {e.event_id for e in seen.published}
+    published = {topic: {copy.event_id for copy in copies} for topic, copies in seen.published.items()}
     findings = Findings(
         keys={},
         tallies=tallies,
-        unpublished=[f"order {e.order_id}: {e.event_type} {e.event_id} was written and not published"
-                     for e in written.values() if e.event_id not in published],
+        unpublished=[f"order {e.order_id}: {e.event_type} {e.event_id} was written and not published to {topic}"
+                     for e in written.values() for topic, ids in published.items() if e.event_id not in ids],
         missing_orders=[f"order {each}: accepted, and not in the orders table"
                         for each in seen.accepted if each not in seen.orders],
         unexplained=_unexplained(seen, rejected, events, malformed),
@@ -37,8 +37,9 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
     findings.keys = {
         "orders": len(seen.accepted),
         "events_written": len(seen.written),
-        "events_published": len(published),
-        "duplicate_publishes": len(seen.published) - len(published),
+        "events_published": len(set().union(*published.values())),
+        # A second destination is no second publish: further copies are counted for each topic.
+        "duplicate_publishes": sum(len(seen.published[topic]) - len(ids) for topic, ids in published.items()),
         "deliveries": sum(each["deliveries"] for each in counters),
         "duplicates_absorbed": sum(each["duplicate"] for each in counters),
         "quarantined": len(seen.quarantined),
@@ -48,7 +49,7 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
         "lost": len(findings.lost),
         "double_applied": len(findings.doubled),
         "unexplained": len(findings.unexplained),
-    }
+    } | lag.keys(seen)
     return findings
 
 
@@ -115,12 +116,13 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
     """Whatever should not be there, or breaks what the expectations rest on."""
     lines = []
     written = {e.event_id: e for e in seen.written}
-    for event in seen.published:
+    for event in (copy for copies in seen.published.values() for copy in copies):
         row = written.get(event.event_id)
         if row is None:
             lines.append(f"event {event.event_id} ({event.event_type}) was published and never written to the outbox")
         elif row.body != event.body:
             lines.append(f"event {event.event_id}: its published body is not the one of its outbox row")
+    lines += _out_of_order(seen)
     if len(written) != len(seen.written):
         lines.append(f"{len(seen.written) - len(written)} outbox rows have an id that another row has")
     for event in seen.written:
@@ -143,4 +145,23 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
     if seen.dead_letters:
         lines.append(f"{seen.dead_letters} messages fell on a dead-letter queue, which says no reason")
     lines += [f"outbox row {key} is still there" for key in seen.outbox_left]
+    return lines
+
+
+def _out_of_order(seen: Observed) -> list[str]:
+    """A FIFO topic passes the events of an order on as they came; so what is out of order was published so."""
+    lines = []
+    for topic in (topic for topic in seen.published if topic.endswith("-fifo")):
+        last: dict[str, Event] = {}
+        known = set()
+        for event in seen.published[topic]:
+            if event.event_id in known:
+                continue
+            known.add(event.event_id)
+            before = last.setdefault(event.order_id, event)
+            if event.sequence < before.sequence:
+                lines.append(f"order {event.order_id}: {event.event_type} with sequence {event.sequence} came behind "
+                             f"{before.sequence} on {topic}")
+            else:
+                last[event.order_id] = event
     return lines

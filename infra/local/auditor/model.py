@@ -19,12 +19,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Event:
-    """An envelope, as it stood in the outbox row or as it came out of the topic."""
+    """An envelope, as it stood in the outbox row or as it came out of a topic."""
 
     event_id: str
     event_type: str
     order_id: str
     body: str
+    sequence: int = 0
+    at: int = 0  # epoch ms: when the row was written, or when the copy arrived behind the topic
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,12 @@ class Observed:
     written: list[Event] = field(default_factory=list)  # INSERTs of the outbox table's stream
     removed: int = 0  # REMOVEs of the same
     outbox_left: list[str] = field(default_factory=list)  # keys of rows still in the outbox
-    published: list[Event] = field(default_factory=list)  # every copy on the audit queue
+    published: dict[str, list[Event]] = field(default_factory=dict)  # by topic: every copy on its audit queue, as it came
     inbox_keys: Counter = field(default_factory=Counter)  # rows of the inbox by consumer
     quarantined: list[Case] = field(default_factory=list)
     dead_letters: int = 0  # messages on the dead-letter queues
     counters: dict[str, Counter] = field(default_factory=dict)  # what each consumer has logged
+    effect_lags: dict[str, list[float]] = field(default_factory=dict)  # ms, as each consumer has logged them
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Reads everything the auditor judges: tables, the outbox table's stream, the audit queue, dead-letter queues, logs."""
+"""Reads everything the auditor judges: tables, the outbox table's stream, audit queues, dead-letter queues, logs."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from auditor.audit_queue import event_of
 from auditor.model import CONSUMERS, Account, Case, Event, Observed, Order, Status, Stock
 
 
-def observe(clients, names, accepted: list[str], published: list[Event]) -> Observed:
+def observe(clients, names, accepted: list[str], published: dict[str, list[Event]]) -> Observed:
     """`names` are the stack's resources; `accepted` and `published` were collected while it ran."""
     seen = Observed(accepted=accepted, published=published)
     db, tables = clients["dynamodb"], names.tables
@@ -27,12 +27,15 @@ def observe(clients, names, accepted: list[str], published: list[Event]) -> Obse
     seen.inbox_keys = Counter(row["sk"] for row in scan(db, tables["inbox"]))
     for record in stream.records(clients["dynamodbstreams"], names.outbox_stream):
         if record["eventName"] == "INSERT":
-            seen.written.append(event_of(record["dynamodb"]["NewImage"]["body"]["S"]))
+            row = record["dynamodb"]["NewImage"]
+            seen.written.append(event_of(row["body"]["S"], int(row["created_at"]["N"])))
         elif record["eventName"] == "REMOVE":
             seen.removed += 1
     seen.quarantined = [case_of(row) for row in scan(db, tables["quarantine"]) if "owner" in row]
     seen.dead_letters = sum(depth(clients["sqs"], url) for url in names.dlqs.values())
-    seen.counters = {each: logs.counters(clients["logs"], each) for each in CONSUMERS}
+    for each in CONSUMERS:
+        lines = logs.lines(clients["logs"], each)
+        seen.counters[each], seen.effect_lags[each] = logs.counters(lines), logs.lags(lines)
     return seen
 
 

@@ -49,26 +49,35 @@ def deploy(
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )
-    resources = _resources(clients.endpoint, names, _wait(clients))
-    # The emulator's CloudFormation ignores TimeToLiveSpecification; on AWS the template alone is enough.
-    clients["dynamodb"].update_time_to_live(
-        TableName=resources.tables["inbox"],
-        TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
-    )
+    _wait(clients)
+    resources = _resources(clients, names)
+    _make_up_for_the_emulator(clients, resources)
     for name, variables in environment.items():
         add_environment(clients, name, variables)
     return resources
 
 
-def _wait(clients: Clients) -> dict[str, str]:
-    """The stack's outputs once it stands; else the reasons CloudFormation gives."""
+def _make_up_for_the_emulator(clients: Clients, resources: Resources) -> None:
+    """Its CloudFormation leaves out two properties that it has itself; on AWS the template alone is enough."""
+    clients["dynamodb"].update_time_to_live(
+        TableName=resources.tables["inbox"],
+        TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
+    )
+    # Without this it is a standard topic with a strange name: no groups, no deduplication.
+    clients["sns"].set_topic_attributes(
+        TopicArn=resources.topics["orders-fifo"], AttributeName="FifoTopic", AttributeValue="true"
+    )
+
+
+def _wait(clients: Clients) -> None:
+    """Until the stack stands; else the reasons CloudFormation gives."""
     deadline = time.monotonic() + CREATE_SECONDS
     status = "no status yet"
     while time.monotonic() < deadline:
         stack = clients["cloudformation"].describe_stacks(StackName=STACK)["Stacks"][0]
         status = stack["StackStatus"]
         if status == "CREATE_COMPLETE":
-            return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])}
+            return
         if not status.endswith("_IN_PROGRESS"):
             break
         time.sleep(0.1)
@@ -86,31 +95,34 @@ def _events(clients: Clients) -> str:
     return "\n".join(reversed(lines))
 
 
-def _resources(endpoint: str, functions: list[str], outputs: dict[str, str]) -> Resources:
+def _resources(clients: Clients, functions: list[str]) -> Resources:
+    pages = clients["cloudformation"].get_paginator("list_stack_resources").paginate(StackName=STACK)
+    ids = {each["LogicalResourceId"]: each["PhysicalResourceId"] for page in pages for each in page["StackResourceSummaries"]}
+    outbox = clients["dynamodb"].describe_table(TableName=ids["OutboxTable"])["Table"]
     return Resources(
         functions=functions,
         tables={
-            "outbox": outputs["OutboxTableName"],
-            "inbox": outputs["InboxTableName"],
-            "quarantine": outputs["QuarantineTableName"],
-            "orders": outputs["OrdersTableName"],
-            "order_status": outputs["OrderStatusTableName"],
-            "accounts": outputs["AccountsTableName"],
-            "stock": outputs["StockTableName"],
+            "outbox": ids["OutboxTable"],
+            "inbox": ids["InboxTable"],
+            "quarantine": ids["QuarantineTable"],
+            "orders": ids["OrdersTable"],
+            "order_status": ids["OrderStatusTable"],
+            "accounts": ids["AccountsTable"],
+            "stock": ids["StockTable"],
         },
         queues={
-            "billing": outputs["BillingQueueUrl"],
-            "inventory": outputs["InventoryQueueUrl"],
-            "order-projection": outputs["OrderProjectionQueueUrl"],
+            "billing": ids["BillingQueue"],
+            "inventory": ids["InventoryQueue"],
+            "order-projection": ids["OrderProjectionQueue"],
         },
         dlqs={
-            "billing": outputs["BillingDlqUrl"],
-            "inventory": outputs["InventoryDlqUrl"],
-            "order-projection": outputs["OrderProjectionDlqUrl"],
-            "outbox-relay": outputs["RelayFailureQueueUrl"],
+            "billing": ids["BillingDlq"],
+            "inventory": ids["InventoryDlq"],
+            "order-projection": ids["OrderProjectionDlq"],
+            "outbox-relay": ids["RelayFailureQueue"],
         },
-        topics={"orders": outputs["OrdersTopicArn"]},
-        outbox_stream=outputs["OutboxStreamArn"],
+        topics={"orders": ids["OrdersTopic"], "orders-fifo": ids["OrdersFifoTopic"]},
+        outbox_stream=outbox["LatestStreamArn"],
         # By path: the host name of OrdersApiUrl is in no resolver here.
-        api_url=f"{endpoint}/_aws/execute-api/{outputs['OrdersApiId']}/$default",
+        api_url=f"{clients.endpoint}/_aws/execute-api/{ids['OrdersApi']}/$default",
     )

@@ -1,8 +1,10 @@
-"""Duplicate deliveries: what the topic has sent once is sent to the consumers' queues again, byte for byte."""
+"""Duplicate deliveries: what the standard topic has sent once is sent to the consumers' queues again, byte for byte."""
 
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+from scenario.send import send
 
 # Of the events that pass by, one in so many is delivered again: half of them while the first delivery may still be in
 # flight, half of them at the end, when it is long done.
@@ -55,12 +57,11 @@ class Duplicates:
     def _send(self, message: dict) -> None:
         notification = json.loads(message["Body"])
         event_type = notification["MessageAttributes"]["event_type"]["Value"]
+        event = json.loads(notification["Message"])
+        group = f"{event['aggregatetype']}#{event['subject']}"  # as the relay sends it
         for consumer, queue in self._queues.items():
             types = TYPES.get(consumer)
-            if types is None:
-                self._sqs.send_message(QueueUrl=queue, MessageBody=message["Body"])
-            elif event_type in types:
-                self._sqs.send_message(QueueUrl=queue, MessageBody=notification["Message"])
-            else:
+            if types and event_type not in types:
                 continue
+            send(self._sqs, queue, notification["Message"] if types else message["Body"], group)
             self.sent += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from auditor.model import CONSUMERS
 from cloud.functions import add_environment
+from scenario.send import send
 
 SABOTAGE = ("no-inbox", "ack-first")
 KILLS = 3
@@ -50,5 +51,5 @@ def kills(fault_dir: Path) -> Counter:
 def send_malformed(clients, names) -> int:
     for consumer in CONSUMERS:
         for body in MALFORMED:
-            clients["sqs"].send_message(QueueUrl=names.queues[consumer], MessageBody=body)
+            send(clients["sqs"], names.queues[consumer], body, group="malformed")
     return len(CONSUMERS) * len(MALFORMED)

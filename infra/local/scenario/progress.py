@@ -21,7 +21,7 @@ def bars(plan: Plan, load: Load):
 
         def show(look: Look) -> None:
             progress.update(placed, completed=len(load.accepted))
-            progress.update(published, completed=look.published, note=f"{look.copies - look.published} further copies")
+            progress.update(published, completed=look.published, note=f"{look.further} further copies")
             progress.update(effects, completed=look.effects,
                             note="" if look.quiet else f"waiting for {look}")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from auditor.audit import audit
-from auditor.audit_queue import AuditQueue
+from auditor.audit_queue import AuditQueues
 from auditor.model import CONSUMERS, Findings, Observed
 from auditor.observe import observe
 from scenario import faults, seed
@@ -35,13 +35,13 @@ def run(clients, names, plan: Plan, fault_dir: Path, sabotage: str) -> Outcome:
     copies = sabotage != "ack-first"
     seed.seed(clients, names, plan)
     faults.arm(clients, fault_dir, sabotage, kill=copies)
-    audit_queue = AuditQueue(clients, names.topics["orders"])
+    audit_queues = AuditQueues(clients, names.topics)
     duplicates = Duplicates(clients, names) if copies else None
     try:
-        load, malformed, at_rest, last = _drive(clients, names, plan, audit_queue, duplicates)
-        seen = observe(clients, names, load.accepted, audit_queue.stop())
+        load, malformed, at_rest, last = _drive(clients, names, plan, audit_queues, duplicates)
+        seen = observe(clients, names, load.accepted, audit_queues.stop())
     finally:
-        audit_queue.close()
+        audit_queues.close()
         if duplicates:
             duplicates.close()
     outcome = Outcome(seen, audit(seen, malformed), _thrown(plan, malformed, duplicates, fault_dir), at_rest=at_rest)
@@ -56,9 +56,9 @@ def run(clients, names, plan: Plan, fault_dir: Path, sabotage: str) -> Outcome:
     return outcome
 
 
-def _drive(clients, names, plan: Plan, audit_queue: AuditQueue, duplicates: Duplicates | None):
+def _drive(clients, names, plan: Plan, audit_queues: AuditQueues, duplicates: Duplicates | None):
     """The orders, and the wait for their effects; a bound each on the way to rest."""
-    watch = Watch(clients, names, audit_queue)
+    watch = Watch(clients, names, audit_queues)
     seconds = 90 + len(plan.orders) / 4
     load = Load(clients, plan.orders)
     try:

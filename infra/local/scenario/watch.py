@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from auditor.audit_queue import AuditQueue
+from auditor.audit_queue import AuditQueues
 from auditor.model import CONSUMERS
 from auditor.observe import depth, scan
 
@@ -17,8 +17,8 @@ QUIET_LOOKS = 4
 class Look:
     queued: dict[str, int]  # messages on each consumer's queue, in flight ones included
     outbox: int  # rows not yet published and deleted
-    copies: int  # on the audit queue
-    published: int  # distinct of these
+    published: int  # events that every topic has passed on
+    further: int  # copies of them beyond the first
     effects: int
     quarantined: int
 
@@ -32,8 +32,8 @@ class Look:
 
 
 class Watch:
-    def __init__(self, clients, names, audit_queue: AuditQueue):
-        self._clients, self._names, self._audit_queue = clients, names, audit_queue
+    def __init__(self, clients, names, audit_queues: AuditQueues):
+        self._clients, self._names, self._audit_queues = clients, names, audit_queues
 
     def look(self) -> Look:
         db, tables, sqs = self._clients["dynamodb"], self._names.tables, self._clients["sqs"]
@@ -46,8 +46,8 @@ class Watch:
         return Look(
             queued=queued,
             outbox=outbox,
-            copies=self._audit_queue.copies(),
-            published=self._audit_queue.distinct(),
+            published=self._audit_queues.everywhere(),
+            further=self._audit_queues.further(),
             effects=entries + finished,
             quarantined=sum("owner" in row for row in scan(db, tables["quarantine"])),
         )

@@ -42,11 +42,16 @@ class Demo(unittest.TestCase):
         self.assertEqual(keys["events_published"], keys["events_written"])
         self.assertGreater(keys["duplicates_absorbed"], 0)
         self.assertGreater(keys["duplicate_publishes"], 0)
+        for what in ("publish", "effect"):
+            self.assertLess(0, keys[f"{what}_lag_p50_ms"], text)
+            self.assertLessEqual(keys[f"{what}_lag_p50_ms"], keys[f"{what}_lag_p99_ms"], text)
 
     def test_without_the_inbox_effects_are_doubled_and_the_audit_says_so(self):
         status, keys, text = self.runs["no-inbox"]
         self.assertEqual(status, 1, text)
         self.assertGreater(keys["double_applied"], 0, text)
+        # Doubled, and nothing else: what is wrong is that one thing.
+        self.assertEqual((keys["lost"], keys["unexplained"]), (0, 0), text)
 
     def test_with_the_ack_before_the_commit_effects_are_lost_and_the_audit_says_so(self):
         status, keys, text = self.runs["ack-first"]

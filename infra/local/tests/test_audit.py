@@ -20,15 +20,27 @@ def world(amounts=(1, 10, 100), rejected_amount=1000) -> Observed:
         seen.orders[order.order_id] = order
         for kind in ("OrderPlaced", second):
             event_id = f"{order.order_id}/{kind}"
-            seen.written.append(Event(event_id, kind, order.order_id, f'{{"id":"{event_id}"}}'))
+            sequence = 1 if kind == "OrderPlaced" else 2
+            seen.written.append(Event(event_id, kind, order.order_id, f'{{"id":"{event_id}"}}', sequence))
         seen.statuses[order.order_id] = Status("REJECTED" if no else "RESERVED", 2, f"{order.order_id}/{second}")
-    seen.published = list(seen.written) + seen.written[:2]
+    # The FIFO topic has taken no second copy.
+    seen.published = {"orders": list(seen.written) + seen.written[:2], "orders-fifo": list(seen.written)}
     seen.accounts["a"] = Account(10_000, 10_000 - sum(amounts), 5)
     taken = sum(o.quantity for o in placed if o.order_id != "big")
     seen.stock["s"] = Stock(50, 50 - taken, 4)
     seen.quarantined = [Case("billing", "e", "permanent", "the account does not exist")]
     seen.counters["billing"] = Counter(deliveries=9, duplicate=3)
     return seen
+
+
+def publish(seen: Observed, event: Event) -> None:
+    for copies in seen.published.values():
+        copies.append(event)
+
+
+def unpublish(seen: Observed, gone, topics=("orders", "orders-fifo")) -> None:
+    for topic in topics:
+        seen.published[topic] = [copy for copy in seen.published[topic] if not gone(copy)]
 
 
 def change(seen: Observed, table: str, key: str, **values) -> None:
@@ -94,9 +106,9 @@ class Auditor(unittest.TestCase):
 
     def test_a_reservation_that_came_twice(self):
         seen = world()
-        second = Event("again", "StockReserved", "o2", "{}")
+        second = Event("again", "StockReserved", "o2", "{}", 2)
         seen.written.append(second)
-        seen.published.append(second)
+        publish(seen, second)
         change(seen, "stock", "s", available=seen.stock["s"].available - 3, entries=5)
         change(seen, "statuses", "o2", event_id="again")
         self.check(seen, doubled=1, names="order o2: reservation")
@@ -117,7 +129,7 @@ class Auditor(unittest.TestCase):
     def test_an_order_no_consumer_has_heard_of(self):
         seen = world()
         seen.written = [e for e in seen.written if e.order_id != "o1"]
-        seen.published = [e for e in seen.published if e.order_id != "o1"]
+        unpublish(seen, lambda copy: copy.order_id == "o1")
         del seen.statuses["o1"]
         change(seen, "accounts", "a", balance_cents=seen.accounts["a"].balance_cents + 10, entries=4)
         change(seen, "stock", "s", available=seen.stock["s"].available + 2, entries=3)
@@ -142,24 +154,51 @@ class Auditor(unittest.TestCase):
 
     def test_written_and_not_published(self):
         seen = world()
-        seen.published = [e for e in seen.published if e.event_id != "o1/StockReserved"]
-        self.check(seen, lost=1, names="order o1: StockReserved o1/StockReserved was written and not published")
+        unpublish(seen, lambda copy: copy.event_id == "o1/StockReserved")
+        self.check(seen, lost=2, names="order o1: StockReserved o1/StockReserved was written and not published to orders")
+
+    def test_published_to_one_topic_and_not_to_the_other(self):
+        for topic in ("orders", "orders-fifo"):
+            seen = world()
+            unpublish(seen, lambda copy: copy.event_id == "o1/StockReserved", (topic,))
+            keys = self.check(seen, lost=1, names=f"was written and not published to {topic}").keys
+            self.assertEqual((keys["events_published"], keys["duplicate_publishes"]), (10, 2))
+
+    def test_a_second_topic_is_no_second_publish_and_a_second_copy_there_is(self):
+        seen = world()
+        seen.published["orders"] = list(seen.written)
+        self.assertEqual(self.check(seen).keys["duplicate_publishes"], 0)
+        seen.published["orders-fifo"].append(seen.written[0])
+        self.assertEqual(self.check(seen).keys["duplicate_publishes"], 1)
+
+    def test_an_order_whose_events_came_in_the_wrong_order(self):
+        seen = world()
+        seen.published["orders"].reverse()
+        self.check(seen)
+        fifo = seen.published["orders-fifo"]
+        fifo[0], fifo[1] = fifo[1], fifo[0]
+        self.check(seen, unexplained=1, names="order o0: OrderPlaced with sequence 1 came behind 2 on orders-fifo")
+        # A late copy of what came in order says nothing.
+        seen = world()
+        seen.published["orders-fifo"].append(seen.written[0])
+        self.check(seen)
 
     def test_published_and_never_written(self):
         seen = world()
-        seen.published.append(Event("phantom", "OrderPlaced", "o9", "{}"))
+        seen.published["orders"].append(Event("phantom", "OrderPlaced", "o9", "{}"))
         self.check(seen, unexplained=1, names="phantom")
 
     def test_a_body_that_changed_on_the_way(self):
         seen = world()
-        seen.published[0] = dataclasses.replace(seen.published[0], body="{}")
+        copies = seen.published["orders-fifo"]
+        copies[0] = dataclasses.replace(copies[0], body="{}")
         self.check(seen, unexplained=1, names="its published body")
 
     def test_an_event_without_its_business_change(self):
         seen = world()
         ghost = Event("ghost", "OrderPlaced", "never", "{}")
         seen.written.append(ghost)
-        seen.published.append(ghost)
+        publish(seen, ghost)
         self.check(seen, unexplained=1, names="its order never does not exist")
 
     def test_an_accepted_order_that_is_not_there(self):

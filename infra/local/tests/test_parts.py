@@ -1,10 +1,10 @@
 """The small parts around the auditor: reading balances and log lines, paging a stream, planning the orders."""
 
 import unittest
-from collections import Counter
 
-from auditor import ledger, logs, stream
+from auditor import lag, ledger, logs, stream
 from auditor.ledger import Booked
+from auditor.model import Event, Observed
 from scenario import plan
 
 
@@ -29,16 +29,48 @@ class Ledger(unittest.TestCase):
 
 
 class Logs(unittest.TestCase):
-    def test_counts_its_consumer_and_nothing_else(self):
-        found = Counter()
-        for line in (
-            '{"message":"batch received","consumer":"billing","records":7}',
-            '{"message":"batch done","consumer":"billing","records":7,"applied":4,"duplicate":3}',
-            '{"message":"batch done","consumer":"inventory","records":7,"duplicate":3}',
-            "START RequestId: 1", "[1]", "null", "{",
-        ):
-            logs.count_line(line, "billing", found)
+    LINES = (
+        '{"message":"batch received","consumer":"billing","records":7}',
+        '{"message":"batch done","consumer":"billing","records":7,"applied":4,"duplicate":3,"CommitToApplyLag":[1.5,20]}',
+        '{"message":"more values","consumer":"billing","CommitToApplyLag":[300]}',
+        '{"message":"something else","consumer":"billing","CommitToApplyLag":[9]}',
+        '{"message":"batch done","consumer":"inventory","records":7,"duplicate":3,"CommitToApplyLag":[7]}',
+        "START RequestId: 1", "[1]", "null", "{",
+    )
+
+    def test_its_consumer_and_nothing_else(self):
+        lines = [fields for line in self.LINES if (fields := logs.read(line, "billing"))]
+        found = logs.counters(lines)
         self.assertEqual((found["deliveries"], found["applied"], found["duplicate"]), (7, 4, 3))
+        self.assertEqual(logs.lags(lines), [1.5, 20, 300])
+
+
+class Lag(unittest.TestCase):
+    def seen(self) -> Observed:
+        row = lambda event_id, at: Event(event_id, "OrderPlaced", "o", "{}", 1, at)
+        return Observed(
+            written=[row("a", 1000), row("b", 2000), row("c", 3000)],
+            # The second copy of `a` does not count, and `c` has not reached every topic.
+            published={"orders": [row("a", 1010), row("a", 1900), row("b", 2005), row("c", 3001)],
+                       "orders-fifo": [row("a", 1007), row("b", 2400)]},
+            effect_lags={"billing": [30.0, 10.4], "inventory": [20.0]},
+        )
+
+    def test_publish_is_the_first_copy_behind_the_last_topic(self):
+        self.assertEqual(lag.publish(self.seen()), [10, 400])
+
+    def test_the_keys_are_whole_milliseconds(self):
+        self.assertEqual(lag.keys(self.seen()), {"publish_lag_p50_ms": 10, "publish_lag_p99_ms": 400,
+                                                 "effect_lag_p50_ms": 20, "effect_lag_p99_ms": 30})
+        self.assertEqual({type(value) for value in lag.keys(self.seen()).values()}, {int})
+
+    def test_what_was_not_measured_has_no_figure(self):
+        self.assertEqual(lag.keys(Observed()), {})
+
+    def test_percentiles_are_values_that_were_measured(self):
+        for count, p50, p99 in ((1, 1, 1), (2, 1, 2), (3, 2, 3), (100, 50, 99), (101, 51, 100), (1000, 500, 990)):
+            values = list(range(count, 0, -1))
+            self.assertEqual((lag.percentile(values, 50), lag.percentile(values, 99)), (p50, p99), count)
 
 
 class FakeStreams:
