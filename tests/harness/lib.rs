@@ -1,5 +1,6 @@
 //! What the tests stand on: emulators, the clients that talk to them, tables.
 
+mod capacity;
 mod client;
 mod dynoxide;
 mod error;
@@ -8,6 +9,7 @@ mod sample;
 mod stack;
 mod tables;
 
+pub use capacity::{CapacityMeter, Consumed};
 pub use client::{dynamo_client, sqs_client};
 pub use dynoxide::Dynoxide;
 pub use error::StartError;

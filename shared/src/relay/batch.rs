@@ -184,7 +184,7 @@ impl Relay {
             }
         }
         let (indices, mut rows): (Vec<usize>, Vec<Progress<'_>>) = rows.into_iter().unzip();
-        counts.calls = self.sender.send(&mut rows, &self.keeper, deadline.less(self.margin)).await;
+        counts.tally = self.sender.send(&mut rows, &self.keeper, deadline.less(self.margin)).await;
         crate::fault::point("relay-after-publish");
         self.finish(&rows, &mut counts, deadline, |place, reason| {
             if let Some(slot) = indices.get(place).and_then(|index| settled.get_mut(*index)) {

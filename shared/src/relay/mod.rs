@@ -14,6 +14,7 @@ mod send;
 mod serve;
 mod stream;
 mod sweep;
+mod tally;
 
 pub use crate::outbox::{Destination, Kind, RouteError, Routes};
 pub use after::AfterPublish;

@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::Destination;
-use crate::outbox::{Kind, Row};
-
+use super::tally::Tally;
+use crate::outbox::Row;
 use crate::telemetry::{Emf, METRICS, dimension_value};
 
 /// How the records of one invocation ended.
@@ -21,25 +20,10 @@ pub(super) struct Counts {
     /// Late records whose row is gone: published before.
     pub(super) gone: usize,
     pub(super) failed: usize,
-    pub(super) calls: Calls,
+    /// What the destinations said.
+    pub(super) tally: Tally,
     /// From a row's write to its acceptance everywhere, in milliseconds.
     pub(super) lags: Vec<u64>,
-}
-
-/// Calls to destinations, by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Calls {
-    topic: usize,
-    queue: usize,
-}
-
-impl Calls {
-    pub(super) fn add(&mut self, destination: &Destination) {
-        match destination.kind() {
-            Kind::Topic => self.topic += 1,
-            Kind::Queue => self.queue += 1,
-        }
-    }
 }
 
 /// A row that states no time, or one in the future, says nothing about lag.
@@ -62,9 +46,9 @@ pub(super) fn done(counts: &Counts, relay: &str, now: Timestamp) {
     emf.count("Ignored", ignored);
     emf.count("Gone", counts.gone);
     emf.count("Failed", counts.failed);
-    emf.count("TopicCalls", counts.calls.topic);
-    emf.count("QueueCalls", counts.calls.queue);
+    emf.count("PublishCalls", counts.tally.calls());
     emf.times("PublishLag", counts.lags.iter().map(|millis| millis.saturating_mul(1000)));
+    counts.tally.report(now);
     let relay = dimension_value(relay);
     let mut lines = emf.into_lines().into_iter();
     tracing::info!(

@@ -8,8 +8,8 @@ use futures::stream::{self, StreamExt};
 use super::keeper::Keeper;
 use super::progress::{Next, Progress, State};
 use super::publish::{Outgoing, into_calls};
-use super::report::Calls;
 use super::seen::Seen;
+use super::tally::Tally;
 use super::{Destination, PublishError, Publisher};
 use crate::outbox::deliverable;
 use crate::retry::Backoff;
@@ -36,13 +36,13 @@ type Place = (usize, usize);
 
 impl Sender {
     /// Sends to all standard destinations, then to the FIFO ones. A row that those refuse for good is let go of by
-    /// `keeper` before anything behind it goes out. Answers how many calls it took.
-    pub(super) async fn send(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) -> Calls {
-        let mut calls = Calls::default();
+    /// `keeper` before anything behind it goes out. Answers what the destinations said.
+    pub(super) async fn send(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) -> Tally {
+        let mut tally = Tally::default();
         self.remember(rows);
-        self.standard(rows, deadline, &mut calls).await;
-        self.fifo(rows, keeper, deadline, &mut calls).await;
-        calls
+        self.standard(rows, deadline, &mut tally).await;
+        self.fifo(rows, keeper, deadline, &mut tally).await;
+        tally
     }
 
     /// What this instance has had accepted before is not sent again.
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    async fn standard(&self, rows: &mut [Progress<'_>], deadline: Deadline, calls: &mut Calls) {
+    async fn standard(&self, rows: &mut [Progress<'_>], deadline: Deadline, tally: &mut Tally) {
         for attempt in 0..ATTEMPTS {
             let places: Vec<Place> = rows
                 .iter()
@@ -66,13 +66,13 @@ impl Sender {
             if places.is_empty() || !self.wait(attempt, deadline).await {
                 return;
             }
-            self.round(rows, places, calls).await;
+            self.round(rows, places, tally).await;
         }
     }
 
     /// At most one unaccepted row of an aggregate is in flight; behind one that is not accepted, nothing of its
     /// aggregate goes out. Batches are filled across aggregates.
-    async fn fifo(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline, calls: &mut Calls) {
+    async fn fifo(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline, tally: &mut Tally) {
         let mut lanes = fifo_lanes(rows);
         while !lanes.is_empty() {
             let least = lanes.iter().map(|lane| lane.attempts).min().unwrap_or_default();
@@ -85,7 +85,7 @@ impl Sender {
                 .filter_map(|row| Some((row, rows.get(*row)?)))
                 .flat_map(|(row, progress)| progress.owed(true).map(|at| (*row, at)).collect::<Vec<_>>())
                 .collect();
-            self.round(rows, places, calls).await;
+            self.round(rows, places, tally).await;
             let mut open = Vec::with_capacity(lanes.len());
             for mut lane in lanes {
                 let Some(progress) = lane.rows.last().and_then(|row| rows.get_mut(*row)) else { continue };
@@ -113,7 +113,7 @@ impl Sender {
     }
 
     /// One try at each place.
-    async fn round(&self, rows: &mut [Progress<'_>], places: Vec<Place>, counted: &mut Calls) {
+    async fn round(&self, rows: &mut [Progress<'_>], places: Vec<Place>, tally: &mut Tally) {
         let mut by_destination: HashMap<&Destination, Vec<(Place, Outgoing, usize)>> = HashMap::new();
         for place in places {
             let Some(progress) = rows.get(place.0) else { continue };
@@ -132,7 +132,7 @@ impl Sender {
             for range in into_calls(destination, &sizes) {
                 let (places, entries): (Vec<_>, Vec<_>) =
                     entries.by_ref().take(range.len()).map(|(place, entry, _)| (place, entry)).unzip();
-                counted.add(destination);
+                tally.call(destination);
                 calls.push((destination, places, entries));
             }
         }
@@ -156,6 +156,7 @@ impl Sender {
                     Some(Err(PublishError::NotNow(reason))) => State::Owed(Some(reason)),
                     None => State::Owed(Some("the publisher gave no result".to_owned())),
                 };
+                tally.outcome(destination, &state);
                 if let Some(slot) =
                     rows.get_mut(place.0).and_then(|progress| progress.states.get_mut(place.1))
                 {

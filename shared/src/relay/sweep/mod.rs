@@ -12,6 +12,7 @@ pub use serve::serve;
 use super::batch::Relay;
 use super::progress::{Next, Progress};
 use super::report::Counts;
+use super::tally::Tally;
 use super::{AfterPublish, Destination, Publisher, Routes};
 use crate::outbox::{Row, is_published, names};
 use crate::quarantine::{Quarantine, Reason};
@@ -71,6 +72,8 @@ pub struct Swept {
     pub odd: usize,
     /// Whether the whole table was looked at before the deadline.
     pub complete: bool,
+    /// What the destinations said.
+    pub(super) tally: Tally,
     /// Age of the oldest row that stays, in milliseconds.
     pub backlog_age_ms: Option<i64>,
 }
@@ -231,7 +234,8 @@ impl Sweeper {
         }
         let mut progress: Vec<Progress<'_>> =
             chosen.iter().map(|(row, _, destinations)| Progress::new(row, destinations)).collect();
-        self.relay.sender.send(&mut progress, &self.relay.keeper, until).await;
+        let tally = self.relay.sender.send(&mut progress, &self.relay.keeper, until).await;
+        swept.tally.add(&tally);
         let mut counts = Counts::default();
         let mut again: HashMap<usize, String> = HashMap::new();
         self.relay

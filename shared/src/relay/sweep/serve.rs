@@ -33,6 +33,8 @@ fn report(swept: &Swept, relay: &str, now: Timestamp) {
     emf.count("Quarantined", swept.quarantined);
     emf.count("Failed", swept.failed);
     emf.count("Held", swept.held);
+    emf.count("PublishCalls", swept.tally.calls());
+    swept.tally.report(now);
     // Zero too: an alarm has to see that the backlog is gone.
     let age = swept.backlog_age_ms.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default();
     emf.times("BacklogAge", [age.saturating_mul(1000)]);
