@@ -9,6 +9,7 @@
 )]
 
 mod consumers;
+mod keep;
 mod orders;
 mod projection;
 mod start;

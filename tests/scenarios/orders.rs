@@ -17,11 +17,11 @@ pub(crate) async fn seed(stack: &Stack) {
     }
 }
 
-fn order(sku: &str, quantity: u32) -> Value {
+pub(crate) fn order(sku: &str, quantity: u32) -> Value {
     json!({"account_id": "a-1", "sku": sku, "quantity": quantity, "amount_cents": 500})
 }
 
-async fn status(stack: &Stack, id: &str, expected: &str) -> Result<(), String> {
+pub(crate) async fn status(stack: &Stack, id: &str, expected: &str) -> Result<(), String> {
     wait_for(&format!("order {id} to be {expected}"), Duration::from_secs(60), || async {
         let found = stack.item("order_status", item([("order_id", text(id))])).await?;
         (found.get("status") == Some(&text(expected))).then_some(())
@@ -29,7 +29,7 @@ async fn status(stack: &Stack, id: &str, expected: &str) -> Result<(), String> {
     .await
 }
 
-async fn number_in(stack: &Stack, table: &str, key: (&str, &str), attribute: &str) -> i64 {
+pub(crate) async fn number_in(stack: &Stack, table: &str, key: (&str, &str), attribute: &str) -> i64 {
     let found = stack.item(table, item([(key.0, text(key.1))])).await.unwrap_or_default();
     found
         .get(attribute)
