@@ -15,12 +15,13 @@ MAPPINGS = (("BillingFunction", "Messages"), ("InventoryFunction", "Messages"),
 
 
 def statements(resource: dict) -> list[dict]:
-    """Of a role and of a managed policy."""
+    """Of a role and of a managed policy; of a conditional one, what it is where the condition holds."""
     if resource["Type"] not in ("AWS::IAM::Role", "AWS::IAM::ManagedPolicy"):
         return []
     properties = resource["Properties"]
     policies = [*properties.get("Policies", []), *([properties] if "PolicyDocument" in properties else [])]
-    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    written = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    return [statement["Fn::If"][1] if "Fn::If" in statement else statement for statement in written]
 
 
 class TemplateCheck(unittest.TestCase):
