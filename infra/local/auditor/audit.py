@@ -122,7 +122,7 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
             lines.append(f"event {event.event_id} ({event.event_type}) was published and never written to the outbox")
         elif row.body != event.body:
             lines.append(f"event {event.event_id}: its published body is not the one of its outbox row")
-    lines += _out_of_order(seen)
+    lines += _out_of_order(seen) + _not_one_line(seen)
     if len(written) != len(seen.written):
         lines.append(f"{len(seen.written) - len(written)} outbox rows have an id that another row has")
     for event in seen.written:
@@ -146,6 +146,15 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
         lines.append(f"{seen.dead_letters} messages fell on a dead-letter queue, which says no reason")
     lines += [f"outbox row {key} is still there" for key in seen.outbox_left]
     return lines
+
+
+def _not_one_line(seen: Observed) -> list[str]:
+    """The events of an order are numbered 1, 2, 3 …: a hole would stop the projection, and so would a double."""
+    lines = defaultdict(list)
+    for event in seen.written:
+        lines[event.order_id].append(event.sequence)
+    return [f"order {order_id}: its events have the sequences {sorted(found)}"
+            for order_id, found in lines.items() if sorted(found) != list(range(1, len(found) + 1))]
 
 
 def _out_of_order(seen: Observed) -> list[str]:
