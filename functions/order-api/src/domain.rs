@@ -1,6 +1,6 @@
 //! What an order has to look like. No AWS types.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, Problem};
@@ -13,7 +13,7 @@ const MAX_QUANTITY: u64 = 1_000_000;
 const MAX_AMOUNT_CENTS: u64 = 1_000_000_000_000;
 
 /// An order that passed every check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct NewOrder {
     pub(crate) account_id: String,
     pub(crate) sku: String,

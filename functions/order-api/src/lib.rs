@@ -2,10 +2,12 @@
 //! order does.
 //!
 //! * `POST /orders` with `{"account_id", "sku", "quantity", "amount_cents"}` answers 201 and the order's id.
+//!   With an `Idempotency-Key`, the same order of the same client is placed once: a repeat is answered as the first was.
 //! * `GET /orders/{id}` answers the order and, once the projection has caught up, its status.
 //!
 //! What is wrong is answered as `application/problem+json` (RFC 9457).
 
+mod client;
 mod config;
 mod domain;
 mod orders;
@@ -18,12 +20,12 @@ use std::sync::Arc;
 
 use lambda_http::http::{Method, StatusCode, header};
 use lambda_http::{Body, Error, Request, Response};
+use oncebox::inbox::{IdempotencyKey, NotAKey};
 use oncebox::store::Store;
 use oncebox::time::{Clock, Ids};
-use serde_json::json;
 use tracing::Instrument;
 
-pub use config::Config;
+pub use config::{Config, Idempotency};
 use domain::NewOrder;
 use orders::Orders;
 use problem::Problem;
@@ -36,19 +38,20 @@ const MAX_BODY: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct Api {
     orders: Orders,
+    idempotency: Idempotency,
 }
 
 impl Api {
     /// Serves orders out of `store`.
     #[must_use]
     pub fn new(config: Config, store: Arc<dyn Store>) -> Self {
-        Self { orders: Orders::new(config, store) }
+        Self { idempotency: config.idempotency, orders: Orders::new(config, store) }
     }
 
     /// Replaces the clock and the source of ids.
     #[must_use]
     pub fn with_time(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { orders: self.orders.with_time(clock, ids) }
+        Self { orders: self.orders.with_time(clock, ids), ..self }
     }
 
     /// Answers one request.
@@ -78,7 +81,7 @@ impl Api {
     async fn route(&self, request: &Request, origin: &Origin) -> Result<Response<Body>, Problem> {
         let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
         match (request.method(), path.as_slice()) {
-            (&Method::POST, ["orders"]) => self.place(request.body(), origin).await,
+            (&Method::POST, ["orders"]) => self.place(request, origin).await,
             (&Method::GET, ["orders", id]) if !id.is_empty() => self.show(id).await,
             (_, ["orders"]) => Err(Problem::method_not_allowed("POST")),
             (_, ["orders", _]) => Err(Problem::method_not_allowed("GET")),
@@ -86,18 +89,42 @@ impl Api {
         }
     }
 
-    async fn place(&self, body: &[u8], origin: &Origin) -> Result<Response<Body>, Problem> {
+    async fn place(&self, request: &Request, origin: &Origin) -> Result<Response<Body>, Problem> {
+        let body: &[u8] = request.body();
         if body.len() > MAX_BODY {
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "The order is larger than 16 KiB"));
         }
+        let key = self.key(request)?;
         let order = NewOrder::read(body)?;
-        let id = self.orders.place(order, origin).await?;
-        let response = Response::builder()
+        let placed = self.orders.place(order, key, origin).await?;
+        let text = serde_json::to_string(&placed).map_err(|_| Problem::internal())?;
+        Response::builder()
             .status(StatusCode::CREATED)
             .header(header::CONTENT_TYPE, "application/json")
-            .header(header::LOCATION, format!("/orders/{id}"))
-            .body(Body::Text(json!({ "order_id": id }).to_string()));
-        response.map_err(|_| Problem::internal())
+            .header(header::LOCATION, format!("/orders/{}", placed.order_id))
+            .body(Body::Text(text))
+            .map_err(|_| Problem::internal())
+    }
+
+    /// The client and its key, where there is one and keys are looked at.
+    fn key(&self, request: &Request) -> Result<Option<(String, IdempotencyKey)>, Problem> {
+        let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
+        let mut headers = request.headers().get_all("idempotency-key").iter();
+        let header = match (self.idempotency, headers.next()) {
+            (Idempotency::Off, _) | (Idempotency::Optional, None) => return Ok(None),
+            (Idempotency::Required, None) => {
+                return Err(wrong(
+                    "An Idempotency-Key is needed: a quoted string of your own making".to_owned(),
+                ));
+            }
+            (_, Some(header)) => header,
+        };
+        if headers.next().is_some() {
+            return Err(wrong("There is more than one Idempotency-Key".to_owned()));
+        }
+        let text = header.to_str().map_err(|_| wrong(NotAKey::NotAString.to_string()))?;
+        let key = text.parse().map_err(|error: NotAKey| wrong(error.to_string()))?;
+        Ok(Some((client::of(request), key)))
     }
 
     async fn show(&self, id: &str) -> Result<Response<Body>, Problem> {

@@ -5,17 +5,21 @@ use aws_sdk_dynamodb::types::{AttributeValue, Put};
 use lambda_http::Request;
 use lambda_http::http::StatusCode;
 use oncebox::event::Emit;
+use oncebox::inbox::{IdempotencyKey, Repeat, RequestKey};
 use oncebox::outbox::{CommitError, Outbox, Transaction};
 use oncebox::store::{Item, Store, StoreError};
 use oncebox::telemetry::chain;
 use oncebox::time::{Clock, Ids, RandomIds, SystemClock};
 use order_events::{OrderLine, OrderPlaced};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Config;
 use crate::domain::NewOrder;
 use crate::problem::Problem;
 use crate::trace::Origin;
+
+/// The consumer's name of the keys of requests in the inbox.
+const API: &str = "order-api";
 
 /// Orders in DynamoDB.
 #[derive(Debug)]
@@ -25,6 +29,12 @@ pub(crate) struct Orders {
     outbox: Outbox,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+}
+
+/// What a client is answered who has placed an order.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Placed {
+    pub(crate) order_id: String,
 }
 
 /// An order as the API shows it.
@@ -57,26 +67,63 @@ impl Orders {
         Origin::of(request, self.clock.as_ref(), self.ids.as_ref())
     }
 
-    /// Writes the order and its event, and answers the order's id.
-    pub(crate) async fn place(&self, order: NewOrder, origin: &Origin) -> Result<String, Problem> {
+    /// Writes the order and its event, and answers what the client is answered. With a key, the same order of the same
+    /// client is written once, and answered alike each time.
+    pub(crate) async fn place(
+        &self,
+        order: NewOrder,
+        client: Option<(String, IdempotencyKey)>,
+        origin: &Origin,
+    ) -> Result<Placed, Problem> {
         let now = self.clock.now();
+        let placed = Placed { order_id: self.ids.fresh(now).to_string() };
+        let id = placed.order_id.clone();
+        let key = client.map(|(client, key)| self.key(&client, &key, &order, &placed)).transpose()?;
         let line = OrderLine {
-            order_id: self.ids.fresh(now).to_string(),
+            order_id: id.clone(),
             account_id: order.account_id,
             sku: order.sku,
             quantity: order.quantity,
             amount_cents: order.amount_cents,
         };
-        let put = self
-            .put(&line, now.as_millisecond())
-            .map_err(|error| Problem::internal().because(chain(&error)))?;
-        let id = line.order_id.clone();
-        let placed = Emit::new(&OrderPlaced { line }).sequence(1).cause(origin.cause(&id));
-        self.outbox
-            .commit(Transaction::new().put(put).emit(placed))
-            .await
-            .map_err(|error| of_commit(&error))?;
-        Ok(id)
+        let built = |error: BuildError| Problem::internal().because(chain(&error));
+        let order = self.put(&line, now.as_millisecond()).map_err(built)?;
+        let event = Emit::new(&OrderPlaced { line }).sequence(1).cause(origin.cause(&id));
+        // The key stands first, where `repeat` looks for it.
+        let transaction = match &key {
+            Some(key) => Transaction::new().put(key.put(now).map_err(built)?),
+            None => Transaction::new(),
+        };
+        let Err(error) = self.outbox.commit(transaction.put(order).emit(event)).await else {
+            return Ok(placed);
+        };
+        match key.as_ref().and_then(|key| key.repeat(&error, 0)) {
+            Some(Repeat::Same { response }) => {
+                tracing::info!("a repeated request, answered as before");
+                serde_json::from_str(&response).map_err(|_| Problem::internal())
+            }
+            Some(Repeat::Other) => {
+                let detail = "The Idempotency-Key was used for another order";
+                Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
+            }
+            Some(_) => Err(Problem::concurrent(chain(&error))),
+            None => Err(of_commit(&error, key.is_some())),
+        }
+    }
+
+    fn key(
+        &self,
+        client: &str,
+        key: &IdempotencyKey,
+        order: &NewOrder,
+        placed: &Placed,
+    ) -> Result<RequestKey, Problem> {
+        let json = |_| Problem::internal();
+        let request = serde_json::to_string(order).map_err(json)?;
+        let response = serde_json::to_string(placed).map_err(json)?;
+        let (table, window) = (self.config.inbox_table.as_str(), self.config.idempotency_window.into());
+        RequestKey::new(table, API, client, key, &request, response, window)
+            .map_err(|error| Problem::internal().because(chain(&error)))
     }
 
     /// The order, or `None`.
@@ -114,12 +161,15 @@ impl Orders {
     }
 }
 
-fn of_commit(error: &CommitError) -> Problem {
+fn of_commit(error: &CommitError, keyed: bool) -> Problem {
     match error {
         CommitError::Busy { .. } => Problem::busy(chain(error)),
         CommitError::OutcomeUnknown { .. } => {
-            let detail =
-                "It is not known whether the order was written; look for it before you send it again";
+            let detail = if keyed {
+                "It is not known whether the order was written; send it again with the same Idempotency-Key"
+            } else {
+                "It is not known whether the order was written; look for it before you send it again"
+            };
             Problem::new(StatusCode::GATEWAY_TIMEOUT, detail).because(chain(error))
         }
         _ => Problem::internal().because(chain(error)),

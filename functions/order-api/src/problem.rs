@@ -63,6 +63,13 @@ impl Problem {
         Self { headers, cause: Some(cause), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail) }
     }
 
+    /// Nothing was written: the same request is most likely being carried out.
+    pub(crate) fn concurrent(cause: String) -> Self {
+        let headers = vec![(header::RETRY_AFTER, "1")];
+        let detail = "A request with this Idempotency-Key is being carried out; please try again";
+        Self { headers, cause: Some(cause), ..Self::new(StatusCode::CONFLICT, detail) }
+    }
+
     pub(crate) fn because(mut self, cause: String) -> Self {
         self.cause = Some(cause);
         self

@@ -89,7 +89,7 @@ fn is_unique(uuid: &Uuid) -> bool {
 
 /// The source with its `#` escaped, so that the first one in a key parts source and id: `a#b` with `c` is not `a` with
 /// `b#c`.
-fn without_hash(source: &str) -> Cow<'_, str> {
+pub(crate) fn without_hash(source: &str) -> Cow<'_, str> {
     if source.contains(['#', '%']) {
         Cow::Owned(source.replace('%', "%25").replace('#', "%23"))
     } else {

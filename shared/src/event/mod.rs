@@ -18,8 +18,8 @@ pub use emit::{Emit, EmitError};
 pub use envelope::{Cause, Envelope, Malformed};
 pub use hash::BodyHash;
 pub(crate) use hash::sha256_hex;
-pub(crate) use id::bounded;
 pub use id::{EventId, EventKey};
+pub(crate) use id::{bounded, without_hash};
 pub use message::Message;
 pub use trace::TraceContext;
 

@@ -5,10 +5,12 @@
 
 mod days;
 mod key;
+mod request;
 mod retention;
 mod verdict;
 
 pub use days::{Days, NotDays};
 pub use key::{InboxKey, names};
+pub use request::{IdempotencyKey, NotAKey, Repeat, RequestKey, ResponseTooLarge};
 pub use retention::{Retention, WindowTooShort};
 pub use verdict::Verdict;
