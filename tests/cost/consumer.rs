@@ -2,13 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{AttributeValue, Update};
-use jiff::Timestamp;
 use oncebox::consumer::{Consumer, HandlerError};
 use oncebox::effect::{Effects, Reads, Upsert};
 use oncebox::event::{Event, Message};
 use oncebox::quarantine::Quarantine;
 use oncebox::testing::SqsBatch;
-use oncebox::time::Deadline;
+use oncebox::time::{Clock, Deadline, SystemClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -66,7 +65,7 @@ pub(crate) async fn table() -> Vec<String> {
                 batch.record(&format!("m-{n}"), &body.to_string())
             });
             for delivery in ["first", "again"] {
-                let deadline = Deadline::after(Timestamp::now(), Duration::from_secs(300));
+                let deadline = Deadline::after(SystemClock.now(), Duration::from_secs(300));
                 let answer = consumer.handle(&batch.to_json(), deadline).await.unwrap();
                 assert!(answer.batch_item_failures.is_empty());
                 let consumed = world.meter.take();

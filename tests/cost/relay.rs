@@ -1,7 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use oncebox::event::{Emit, Event};
 use oncebox::inbox::Days;
 use oncebox::outbox::{Outbox, Transaction};
@@ -9,7 +8,7 @@ use oncebox::quarantine::Quarantine;
 use oncebox::relay::{AfterPublish, Relay, Sweeper};
 use oncebox::store::Item;
 use oncebox::testing::MemoryPublisher;
-use oncebox::time::Deadline;
+use oncebox::time::{Clock, Deadline, SystemClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -36,7 +35,7 @@ impl Event for Placed {
 }
 
 fn deadline() -> Deadline {
-    Deadline::after(Timestamp::now(), Duration::from_secs(300))
+    Deadline::after(SystemClock.now(), Duration::from_secs(300))
 }
 
 /// Commits events, 50 in a transaction; answers the write units of the outbox rows.

@@ -7,7 +7,7 @@ use oncebox::outbox::Destination;
 use oncebox::relay::{Outgoing, Replay, Selection};
 use oncebox::store::DynamoStore;
 use oncebox::testing::MemoryPublisher;
-use oncebox::time::Deadline;
+use oncebox::time::{Clock, Deadline, SystemClock};
 use oncebox_tests::{Stack, wait_for};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ async fn kept_rows_are_swept_by_their_index_expire_later_and_are_replayed_withou
     let publisher = MemoryPublisher::default();
     let routes = r#"{"Order": ["https://billing"]}"#.parse().unwrap();
     let replay = Replay::new(store, Arc::new(publisher.clone()), stack.name(["tables", "outbox"]), routes);
-    let deadline = Deadline::after(jiff::Timestamp::now(), Duration::from_secs(60));
+    let deadline = Deadline::after(SystemClock.now(), Duration::from_secs(60));
     let placed = Selection::all().event_type("OrderPlaced");
     assert_eq!(replay.rows(&placed, None, deadline).await.unwrap().published, 3);
     let answer = stack.invoke("billing", &as_delivered(&publisher.accepted())).await.unwrap();

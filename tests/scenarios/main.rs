@@ -10,6 +10,7 @@
 
 mod consumers;
 mod keep;
+mod keys;
 mod orders;
 mod projection;
 mod start;

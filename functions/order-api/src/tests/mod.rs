@@ -1,5 +1,7 @@
 //! What a client is answered, and what is written then.
 
+mod keys;
+
 use lambda_http::http::{Method, Request as HttpRequest, StatusCode};
 use lambda_http::{Body, Request, Response};
 use oncebox::testing::kit::{Called, Given, Kit, Scenario};
@@ -13,14 +15,17 @@ type Shop<T = ()> = Scenario<Called<Api, T>>;
 type Answered = Shop<Response<Body>>;
 
 fn shop() -> Shop {
-    Given::new()
+    settings(Given::new()).producer(api)
+}
+
+fn settings(given: Given) -> Given {
+    given
         .setting("ORDERS_TABLE", "orders")
         .setting("ORDER_STATUS_TABLE", "order_status")
         .setting("EVENT_SOURCE", "/shop/order-api")
         .setting("ROUTES", r#"{"Order": ["arn:aws:sns:eu-central-1:000000000000:orders"]}"#)
         .table("orders", "order_id")
         .table("order_status", "order_id")
-        .producer(api)
 }
 
 fn api(kit: &Kit) -> Api {
