@@ -1,11 +1,11 @@
 //! Points at which a fault build (feature `fault-injection`) can be made to die or to misbehave. A shipped binary has
 //! none of it: without the feature, [`point`] is empty.
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(not(feature = "fault-injection"), any(feature = "consumer", feature = "relay")))]
 #[inline]
 pub(crate) fn point(_name: &str) {}
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(not(feature = "fault-injection"), feature = "consumer"))]
 #[inline]
 pub(crate) fn panic_point(_name: &str) {}
 

@@ -1,12 +1,19 @@
 //! Waiting between attempts, and the loop around `TransactWriteItems` that the SDK does not have.
 
+#[cfg(any(feature = "consumer", feature = "relay"))]
+mod write;
+
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
-use futures::future::BoxFuture;
+use aws_sdk_dynamodb::types::TransactWriteItem;
 
-use crate::store::{CancelReason, Store, TransactError, WriteError};
+use crate::store::{CancelReason, Store, TransactError};
 use crate::time::{Clock, Deadline};
+
+#[cfg(any(feature = "consumer", feature = "relay"))]
+pub(crate) use write::update;
+#[cfg(feature = "consumer")]
+pub(crate) use write::{NotWritten, write};
 
 /// Exponential back-off with full jitter: attempt `n` waits a random time below `min(cap, base * 2^n)`.
 ///
@@ -92,54 +99,4 @@ fn in_place(error: TransactError, items: &[TransactWriteItem]) -> TransactError 
         }
         other => other,
     }
-}
-
-/// A single write that did not end in `Ok`.
-#[derive(Debug)]
-pub(crate) struct NotWritten {
-    pub(crate) error: WriteError,
-    /// Whether an attempt had no definite answer. If so, what made a condition false may be that attempt's own write.
-    pub(crate) open: bool,
-}
-
-/// Sends a single write until it is settled, or until `deadline`. As with [`transact`], an attempt without a definite
-/// answer is what is reported, unless a condition settles it.
-pub(crate) async fn write<'a>(
-    clock: &dyn Clock,
-    backoff: Backoff,
-    deadline: Deadline,
-    send: impl Fn() -> BoxFuture<'a, Result<(), WriteError>>,
-) -> Result<(), NotWritten> {
-    let mut open: Option<WriteError> = None;
-    let mut attempt = 0_u32;
-    loop {
-        let error = match send().await {
-            Ok(()) => return Ok(()),
-            Err(error @ WriteError::ConditionFailed(_)) => {
-                return Err(NotWritten { error, open: open.is_some() });
-            }
-            Err(error) => error,
-        };
-        let refused = matches!(error, WriteError::Refused { .. });
-        let worst = open.take().unwrap_or(error);
-        let unconfirmed = matches!(worst, WriteError::Unconfirmed { .. });
-        let wait = backoff.delay(attempt);
-        if refused || wait >= deadline.left(clock.now()) {
-            return Err(NotWritten { error: worst, open: unconfirmed });
-        }
-        open = unconfirmed.then_some(worst);
-        attempt = attempt.saturating_add(1);
-        tokio::time::sleep(wait).await;
-    }
-}
-
-/// Sends an idempotent update until it is confirmed, or until `deadline`.
-pub(crate) async fn update(
-    store: &dyn Store,
-    clock: &dyn Clock,
-    backoff: Backoff,
-    deadline: Deadline,
-    update: &Update,
-) -> Result<(), WriteError> {
-    write(clock, backoff, deadline, || store.update(update.clone())).await.map_err(|failed| failed.error)
 }

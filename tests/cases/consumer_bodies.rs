@@ -96,6 +96,57 @@ async fn an_event_type_that_is_not_handled_is_acknowledged() {
     assert!(bench.memory.items("inbox").is_empty());
 }
 
+/// CloudEvents asks for no `data`; who does not handle the type has no say in it.
+#[tokio::test(start_paused = true)]
+async fn an_event_without_data_is_an_event() {
+    let bench = Bench::with_quarantine();
+    let none = r#"{"specversion":"1.0","id":"1","source":"/test","type":"SomethingElse"}"#;
+    let batch = SqsBatch::standard("q")
+        .record("1", none)
+        .record("2", &envelope("x", "SomethingElse", "null"))
+        .record("3", &none.replace('}', r#","data_base64":"e30="}"#))
+        .record("4", &none.replace("SomethingElse", "Paid"));
+    assert!(bench.failures(&batch).await.is_empty());
+    let details: Vec<String> = bench.cases().into_iter().map(|case| case.detail).collect();
+    assert_eq!(details.len(), 2, "{details:?}");
+    assert!(details.iter().any(|detail| detail.contains("data_base64")), "{details:?}");
+    assert!(details.iter().any(|detail| detail.contains("the data of Paid")), "{details:?}");
+}
+
+/// What serialises to `null` is written and read like any other event.
+#[test]
+fn a_unit_struct_is_an_event() {
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct DayClosed;
+
+    impl oncebox::event::Event for DayClosed {
+        const TYPE: &'static str = "DayClosed";
+        const AGGREGATE_TYPE: &'static str = "Shop";
+
+        fn aggregate_id(&self) -> std::borrow::Cow<'_, str> {
+            "main".into()
+        }
+    }
+
+    async fn close(
+        _event: oncebox::event::Message<DayClosed>,
+        _reads: oncebox::effect::Reads,
+    ) -> Result<oncebox::effect::Effects, oncebox::consumer::HandlerError> {
+        Ok(oncebox::effect::Effects::new().emit(DayClosed))
+    }
+
+    oncebox::testing::kit::Given::new()
+        .consumer(|kit| {
+            let consumer = oncebox::consumer::Consumer::builder("closing", kit.store());
+            consumer.inbox("inbox").outbox(kit.outbox()).on(close).build()
+        })
+        .when(&DayClosed)
+        .then_applied()
+        .then_emitted(|event: &DayClosed, envelope| {
+            assert_eq!((event, envelope.data.get()), (&DayClosed, "null"));
+        });
+}
+
 #[test]
 fn data_keeps_its_bytes() {
     let data = r#"{"n": 123456789012345678901234567890123456789, "e":1e400,"t":"\u00e9\/"}"#;

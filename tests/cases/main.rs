@@ -18,6 +18,7 @@ mod handler_shapes;
 mod identity;
 mod keep;
 mod natural;
+mod no_payload;
 mod packing;
 mod producer;
 mod quarantine;

@@ -1,6 +1,8 @@
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
+use std::fmt;
 
 use crate::event::Emit;
+use crate::telemetry::Hidden;
 
 /// Writes and events that the engine commits together with the inbox key, in one transaction.
 ///
@@ -25,7 +27,7 @@ use crate::event::Emit;
 /// # drop(effects);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "effects happen only when the handler returns them"]
 pub struct Effects {
     pub(crate) actions: Vec<(TransactWriteItem, OnFailed)>,
@@ -93,5 +95,15 @@ impl Effects {
     fn action(mut self, action: TransactWriteItem) -> Self {
         self.actions.push((action, OnFailed::default()));
         self
+    }
+}
+
+impl fmt::Debug for Effects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Effects")
+            .field("actions", &Hidden::items(&self.actions))
+            .field("emits", &self.emits)
+            .field("misuse", &self.misuse)
+            .finish()
     }
 }

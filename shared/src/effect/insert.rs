@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt;
 
 use aws_sdk_dynamodb::types::{AttributeValue, Put};
 
@@ -7,6 +8,7 @@ use super::single::{Guarded, Settled, Write};
 use super::stored::text;
 use crate::event::Envelope;
 use crate::store::Item;
+use crate::telemetry::Hidden;
 
 /// One insert that is the whole effect: the business key is the inbox key, with one conditional `PutItem` and no inbox
 /// row.
@@ -39,7 +41,6 @@ use crate::store::Item;
 /// # drop(insert);
 /// # Ok::<(), serde_dynamo::Error>(())
 /// ```
-#[derive(Debug)]
 #[must_use = "an insert happens only when the handler returns it"]
 pub struct Insert {
     table: String,
@@ -120,6 +121,16 @@ impl Guarded for Insert {
             )),
             _ => Settled::Ours,
         }
+    }
+}
+
+impl fmt::Debug for Insert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Insert")
+            .field("table", &self.table)
+            .field("key", &self.key)
+            .field("item", &Hidden::attributes(&self.item))
+            .finish()
     }
 }
 

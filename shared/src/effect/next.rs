@@ -1,4 +1,5 @@
 use aws_sdk_dynamodb::types::AttributeValue;
+use std::fmt;
 
 use super::expression::Expression;
 use super::single::{Guarded, Settled, Write};
@@ -6,6 +7,7 @@ use super::stored::Stored;
 use super::values::{Values, check};
 use crate::event::Envelope;
 use crate::store::Item;
+use crate::telemetry::Hidden;
 
 /// The first sequence of an aggregate.
 const FIRST: u64 = 1;
@@ -38,7 +40,6 @@ const FIRST: u64 = 1;
 /// let next = Upsert::next("balances", key.into(), 7).add("cents", AttributeValue::N("250".into()));
 /// # drop(next);
 /// ```
-#[derive(Debug)]
 #[must_use = "an upsert happens only when the handler returns it"]
 pub struct UpsertNext {
     table: String,
@@ -100,6 +101,18 @@ impl Guarded for UpsertNext {
             ));
         }
         stored.settle(&self.table, self.sequence, event)
+    }
+}
+
+impl fmt::Debug for UpsertNext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpsertNext")
+            .field("table", &self.table)
+            .field("key", &Hidden::attributes(&self.key))
+            .field("sequence", &self.sequence)
+            .field("values", &self.values)
+            .field("amounts", &self.amounts)
+            .finish()
     }
 }
 

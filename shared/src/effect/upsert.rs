@@ -1,4 +1,5 @@
 use aws_sdk_dynamodb::types::AttributeValue;
+use std::fmt;
 
 use super::UpsertNext;
 use super::expression::Expression;
@@ -7,6 +8,7 @@ use super::stored::Stored;
 use super::values::{Values, check};
 use crate::event::Envelope;
 use crate::store::Item;
+use crate::telemetry::Hidden;
 
 /// An absolute write guarded by a version: naturally idempotent, one conditional `UpdateItem`, no inbox row.
 ///
@@ -32,7 +34,6 @@ use crate::store::Item;
 /// let upsert = Upsert::if_newer("order_status", key.into(), 2).set("status", AttributeValue::S("RESERVED".into()));
 /// # drop(upsert);
 /// ```
-#[derive(Debug)]
 #[must_use = "an upsert happens only when the handler returns it"]
 pub struct Upsert {
     table: String,
@@ -72,5 +73,16 @@ impl Guarded for Upsert {
 
     fn settle(&self, old: Option<&Item>, event: &Envelope) -> Settled {
         Stored::read(old).settle(&self.table, self.version, event)
+    }
+}
+
+impl fmt::Debug for Upsert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upsert")
+            .field("table", &self.table)
+            .field("key", &Hidden::attributes(&self.key))
+            .field("version", &self.version)
+            .field("values", &self.values)
+            .finish()
     }
 }

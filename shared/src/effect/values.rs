@@ -1,10 +1,12 @@
+use std::fmt;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::names;
 use crate::store::Item;
 
 /// The attributes that a handler changes, in its order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Values(Vec<(String, AttributeValue)>);
 
 impl Values {
@@ -14,6 +16,13 @@ impl Values {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &(String, AttributeValue)> {
         self.0.iter()
+    }
+}
+
+/// Their names; a value may be anything.
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
     }
 }
 

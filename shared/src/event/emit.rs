@@ -1,6 +1,8 @@
 use serde_json::value::RawValue;
+use std::fmt;
 
 use super::{Cause, Envelope, Event, EventId};
+use crate::telemetry::Hidden;
 
 /// An event to be written to the outbox. Its `data` is serialised at once, so that it cannot change afterwards; its
 /// id, time and source are added when the transaction is built.
@@ -17,7 +19,6 @@ use super::{Cause, Envelope, Event, EventId};
 /// # }
 /// let emit = Emit::new(&OrderPlaced { order_id: "o-1".into() }).sequence(1);
 /// ```
-#[derive(Debug)]
 #[must_use]
 pub struct Emit {
     event_type: &'static str,
@@ -128,6 +129,7 @@ impl Emit {
         })
     }
 
+    #[cfg(feature = "consumer")]
     pub(crate) fn inherit(mut self, cause: &Cause) -> Self {
         self.cause.traceparent = self.cause.traceparent.or_else(|| cause.traceparent.clone());
         self.cause.correlation_id = self.cause.correlation_id.or_else(|| cause.correlation_id.clone());
@@ -139,5 +141,20 @@ impl Emit {
 impl<E: Event> From<E> for Emit {
     fn from(event: E) -> Self {
         Self::new(&event)
+    }
+}
+
+impl fmt::Debug for Emit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Emit")
+            .field("event_type", &self.event_type)
+            .field("aggregate_type", &self.aggregate_type)
+            .field("aggregate_id", &self.aggregate_id)
+            .field("schema_version", &self.schema_version)
+            .field("sequence", &self.sequence)
+            .field("route", &self.route)
+            .field("cause", &self.cause)
+            .field("data", &self.data.as_ref().ok().map(|data| Hidden::text(data.get())))
+            .finish()
     }
 }

@@ -1,7 +1,9 @@
 use serde_json::value::RawValue;
+use std::fmt;
 
 use super::wire::{self, Read, Text, Written};
 use super::{BodyHash, EventKey};
+use crate::telemetry::Hidden;
 
 /// What led to an event: carried along so that a chain can be followed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub struct Cause {
 /// assert_eq!(envelope.data.get(), r#"{"n":1e400}"#);
 /// # Ok::<(), oncebox::event::Malformed>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Envelope {
     /// The event's id, as the producer spelled it.
     pub id: String,
@@ -47,7 +49,7 @@ pub struct Envelope {
     pub schema_version: u32,
     /// What led to it.
     pub cause: Cause,
-    /// The payload's JSON, byte for byte.
+    /// The payload's JSON, byte for byte; `null` when there is none.
     pub data: Box<RawValue>,
 }
 
@@ -102,8 +104,8 @@ impl Envelope {
     /// Reads an envelope from a body that is one.
     ///
     /// # Errors
-    /// [`Malformed`] when the body is no JSON object, is of another CloudEvents version, or lacks `id`, `source`,
-    /// `type` or `data`.
+    /// [`Malformed`] when the body is no JSON object, is of another CloudEvents version, lacks `id`, `source` or `type`,
+    /// or has its data in `data_base64`.
     pub fn parse(body: &str) -> Result<Self, Malformed> {
         let read: Read<'_> = serde_json::from_str(body)
             .map_err(|error| Malformed::NotAnEnvelope { line: error.line(), column: error.column() })?;
@@ -115,6 +117,14 @@ impl Envelope {
             .map(|version| version.unwrap_or(1))
             .and_then(|version| u32::try_from(version).ok())
             .ok_or(Malformed::Unusable("schemaversion", "it must be a whole number"))?;
+        // CloudEvents asks for no `data`. Without it, and with `null`, it is the type's shape that decides.
+        let data = match (read.data, read.data_base64) {
+            (Some(data), _) => data,
+            (None, None) => RawValue::NULL,
+            (None, Some(_)) => {
+                return Err(Malformed::Unusable("data_base64", "the data must be JSON, in \"data\""));
+            }
+        };
         Ok(Self {
             id: required(read.id, "id")?,
             source: required(read.source, "source")?,
@@ -130,7 +140,7 @@ impl Envelope {
                 correlation_id: wire::optional_text(read.correlationid),
                 causation_id: wire::optional_text(read.causationid),
             },
-            data: read.data.ok_or(Malformed::Missing("data"))?.to_owned(),
+            data: data.to_owned(),
         })
     }
 
@@ -179,4 +189,21 @@ fn required(text: Option<Text<'_>>, name: &'static str) -> Result<String, Malfor
 
 fn optional(text: Option<Text<'_>>) -> String {
     text.map(|Text(text)| text.into_owned()).unwrap_or_default()
+}
+
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope")
+            .field("id", &self.id)
+            .field("source", &self.source)
+            .field("event_type", &self.event_type)
+            .field("aggregate_type", &self.aggregate_type)
+            .field("aggregate_id", &self.aggregate_id)
+            .field("time", &self.time)
+            .field("sequence", &self.sequence)
+            .field("schema_version", &self.schema_version)
+            .field("cause", &self.cause)
+            .field("data", &Hidden::text(self.data.get()))
+            .finish()
+    }
 }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,10 +9,10 @@ use super::{Cause, Envelope, EventKey};
 /// An event as a handler sees it: the typed data, and what the envelope says about it.
 ///
 /// It is a shared pointer, so that a handler can be run again without `E: Clone`. It dereferences to `E`.
-#[derive(Debug)]
+///
+/// Its `Debug` output can be logged: it shows the envelope without `data`. The event itself is `*message`.
 pub struct Message<E>(Arc<Inner<E>>);
 
-#[derive(Debug)]
 struct Inner<E> {
     event: E,
     envelope: Envelope,
@@ -83,5 +84,15 @@ impl<E> Deref for Message<E> {
 
     fn deref(&self) -> &E {
         &self.0.event
+    }
+}
+
+impl<E> fmt::Debug for Message<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
+            .field("envelope", &self.0.envelope)
+            .field("now", &self.0.now)
+            .field("attempt", &self.0.attempt)
+            .finish_non_exhaustive()
     }
 }

@@ -59,6 +59,8 @@ pub(super) struct Read<'a> {
     pub(super) causationid: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) data_base64: Option<&'a RawValue>,
 }
 
 /// A string that is borrowed where the JSON has no escapes.

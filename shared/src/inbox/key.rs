@@ -14,7 +14,8 @@ pub mod names {
     pub const PK: &str = "pk";
     /// Sort key: the consumer's name.
     pub const SK: &str = "sk";
-    /// Epoch milliseconds of the commit.
+    /// Epoch milliseconds when the invocation began that committed the row ([`Message::now`](crate::event::Message::now)),
+    /// so that a retry writes the same bytes. The commit itself came up to an invocation's length later.
     pub const PROCESSED_AT: &str = "processed_at";
     /// Epoch seconds after which DynamoDB may remove the row (the table's TTL attribute).
     pub const EXPIRES_AT: &str = "expires_at";

@@ -12,6 +12,7 @@ use super::names;
 use crate::event::{bounded, sha256_hex, without_hash};
 use crate::outbox::CommitError;
 use crate::store::{CancelCode, Item, TransactError};
+use crate::telemetry::Hidden;
 
 /// Characters of a key.
 const MAX_KEY: usize = 255;
@@ -125,7 +126,7 @@ fn unquoted(rest: &str) -> Result<String, NotAKey> {
 ///     }
 /// }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RequestKey {
     table: String,
     api: String,
@@ -144,7 +145,7 @@ pub struct ResponseTooLarge {
 }
 
 /// What a transaction that was not written says about the request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repeat {
     /// It was carried out before, and answered with this.
@@ -238,6 +239,31 @@ impl RequestKey {
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestKey")
+            .field("table", &self.table)
+            .field("api", &self.api)
+            .field("pk", &self.pk)
+            .field("hash", &self.hash)
+            .field("response", &Hidden::text(&self.response))
+            .field("window", &self.window)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same { response } => {
+                f.debug_struct("Same").field("response", &Hidden::text(response)).finish()
+            }
+            Self::Other => f.write_str("Other"),
+            Self::Concurrent => f.write_str("Concurrent"),
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use super::{Destination, LimitError, Routes, Row, RowError, Transaction, deliver
 use crate::event::{Emit, EventId};
 use crate::retry::{self, Backoff};
 use crate::store::{CancelCode, CancelReason, Item, Store, TransactError};
+use crate::telemetry::Hidden;
 use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
 
 /// Writes [`Transaction`]s: business actions and outbox rows in one `TransactWriteItems`.
@@ -58,7 +60,7 @@ pub struct Committed {
 }
 
 /// Why a commit is not known to have happened.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
     /// A business write's own condition was false. Nothing was written.
@@ -243,4 +245,28 @@ fn worth_a_retry(reasons: &[CancelReason]) -> bool {
                     | CancelCode::Other(_)
             )
         })
+}
+
+impl fmt::Debug for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConditionFailed { index, item } => f
+                .debug_struct("ConditionFailed")
+                .field("index", index)
+                .field("item", &item.as_ref().map(Hidden::attributes))
+                .finish(),
+            Self::EventIdReused { index } => f.debug_struct("EventIdReused").field("index", index).finish(),
+            Self::Limit(limit) => f.debug_tuple("Limit").field(limit).finish(),
+            Self::Row(row) => f.debug_tuple("Row").field(row).finish(),
+            Self::Invalid(source) => f.debug_tuple("Invalid").field(source).finish(),
+            Self::Busy { waited, source } => {
+                f.debug_struct("Busy").field("waited", waited).field("source", source).finish()
+            }
+            Self::OutcomeUnknown { event_ids, source } => f
+                .debug_struct("OutcomeUnknown")
+                .field("event_ids", event_ids)
+                .field("source", source)
+                .finish(),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use super::{Row, RowError};
 /// Names and types of the two message attributes that every event carries.
 const ATTRIBUTES: [&str; 4] = ["event_type", "String", "aggregate_type", "String"];
 /// Characters of a FIFO message group id or deduplication id. Source: SQS and SNS API reference.
+#[cfg(any(feature = "relay", test))]
 const MAX_FIFO_ID: usize = 128;
 
 /// Bytes that count against a destination's bound: the body, and name, type and value of each attribute.
@@ -16,6 +17,7 @@ pub(crate) fn message_bytes(row: &Row) -> usize {
 
 /// A FIFO message group id or deduplication id: `text`, or the hash of it where it is too long or has other characters than
 /// letters, digits and punctuation.
+#[cfg(any(feature = "relay", test))]
 pub(crate) fn fifo_id(text: &str) -> String {
     if text.len() <= MAX_FIFO_ID && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         text.to_owned()

@@ -10,8 +10,7 @@ mod transaction;
 pub use commit::{CommitError, Committed, Outbox};
 pub use limits::LimitError;
 pub use route::{Destination, Kind, RouteError, Routes};
-pub(crate) use row::number;
 pub use row::{Row, RowError, SCHEMA, names};
 #[cfg(feature = "relay")]
-pub(crate) use row::{is_published, key};
+pub(crate) use row::{is_published, key, number};
 pub use transaction::Transaction;

@@ -1,9 +1,11 @@
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{AttributeValue, Put};
 use jiff::Timestamp;
+use std::fmt;
 
 use crate::event::{Emit, EmitError, Envelope, EventId};
 use crate::store::Item;
+use crate::telemetry::Hidden;
 
 /// The attribute names of an outbox row. They are stored in customers' tables: a change is a migration.
 pub mod names {
@@ -46,7 +48,7 @@ pub mod names {
 pub const SCHEMA: u32 = 1;
 
 /// One row of the outbox table: an event that is owed to its destinations until the row is gone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Row {
     /// `{aggregate_type}#{aggregate_id}`.
     pub pk: String,
@@ -227,4 +229,19 @@ pub(crate) fn is_published(item: &Item) -> bool {
 
 pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
     item.get(name).and_then(|value| value.as_n().ok()).and_then(|text| text.parse().ok())
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Row")
+            .field("pk", &self.pk)
+            .field("sk", &self.sk)
+            .field("body", &Hidden::text(&self.body))
+            .field("route", &self.route)
+            .field("event_type", &self.event_type)
+            .field("sequence", &self.sequence)
+            .field("region", &self.region)
+            .field("created_at", &self.created_at)
+            .finish()
+    }
 }

@@ -1,6 +1,8 @@
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
+use std::fmt;
 
 use crate::event::Emit;
+use crate::telemetry::Hidden;
 
 /// Business writes and the events they announce: written together or not at all.
 ///
@@ -8,7 +10,7 @@ use crate::event::Emit;
 ///
 /// # Examples
 /// See [`Outbox`](crate::outbox::Outbox).
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "a transaction does nothing until Outbox::commit"]
 pub struct Transaction {
     pub(super) actions: Vec<TransactWriteItem>,
@@ -50,5 +52,14 @@ impl Transaction {
     fn action(mut self, action: TransactWriteItem) -> Self {
         self.actions.push(action);
         self
+    }
+}
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction")
+            .field("actions", &Hidden::items(&self.actions))
+            .field("emits", &self.emits)
+            .finish()
     }
 }

@@ -3,9 +3,10 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::event::{EventKey, bounded};
+use crate::telemetry::Hidden;
 
 /// A message or an outbox row that cannot succeed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Case {
     /// Who gave up: a consumer's name, or the relay's.
     pub owner: String,
@@ -86,5 +87,25 @@ impl Case {
     /// Tells two bodies under one subject apart, so that another event with a reused id does not overwrite the first.
     pub(super) fn version(&self) -> String {
         Sha256::digest(self.body.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Case")
+            .field("owner", &self.owner)
+            .field("source", &self.source)
+            .field("event_key", &self.event_key)
+            .field("message_id", &self.message_id)
+            .field("event_type", &self.event_type)
+            .field("aggregate_id", &self.aggregate_id)
+            .field("group", &self.group)
+            .field("reason", &self.reason)
+            .field("detail", &self.detail)
+            .field("attempts", &self.attempts)
+            .field("traceparent", &self.traceparent)
+            .field("destinations", &self.destinations)
+            .field("body", &Hidden::text(&self.body))
+            .finish()
     }
 }

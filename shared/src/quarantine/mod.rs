@@ -5,6 +5,8 @@
 
 mod case;
 mod cases;
+#[cfg(any(feature = "consumer", feature = "relay"))]
+mod keep;
 mod row;
 mod write;
 

@@ -7,10 +7,7 @@ use jiff::Timestamp;
 
 use super::Case;
 use super::row::{MAX_PART, cut, names, part_key, parts};
-use crate::outbox::limits;
-use crate::retry::{self, Backoff};
 use crate::store::{Item, Store, TransactError, WriteError};
-use crate::time::{Clock, Deadline, Ids};
 
 /// Bytes of the detail that are kept, and of each shorter text. With a body of 350 KB, an item may have 400 KB.
 const MAX_DETAIL: usize = 16_384;
@@ -67,35 +64,7 @@ impl Quarantine {
         Ok(actions)
     }
 
-    /// Keeps `case`, and tries again until `deadline`.
-    ///
-    /// # Errors
-    /// [`QuarantineError`]: the case may or may not have been written, and must be reported for another delivery.
-    pub(crate) async fn keep(
-        &self,
-        case: &Case,
-        clock: &dyn Clock,
-        ids: &dyn Ids,
-        deadline: Deadline,
-    ) -> Result<(), QuarantineError> {
-        let now = clock.now();
-        let backoff = Backoff::default();
-        if case.body.len() > MAX_PART {
-            let actions = self.actions(case, now).map_err(|error| QuarantineError::Unfit(error.into()))?;
-            limits::check(&actions, 0, false).map_err(|error| QuarantineError::Unfit(error.into()))?;
-            let token = ids.fresh(now).to_string();
-            let store = self.store.as_ref();
-            return retry::transact(store, clock, backoff, deadline, &token, &actions, |_| true)
-                .await
-                .map_err(QuarantineError::Transact);
-        }
-        let update = self.update(case, now).map_err(|error| QuarantineError::Unfit(error.into()))?;
-        retry::update(self.store.as_ref(), clock, backoff, deadline, &update)
-            .await
-            .map_err(QuarantineError::Write)
-    }
-
-    fn update(&self, case: &Case, now: Timestamp) -> Result<Update, BuildError> {
+    pub(super) fn update(&self, case: &Case, now: Timestamp) -> Result<Update, BuildError> {
         let mut fields = Fields::default();
         for (name, value) in attributes(case) {
             fields.set(name, value);

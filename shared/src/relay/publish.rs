@@ -1,15 +1,16 @@
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use futures::future::BoxFuture;
 
 use super::Destination;
 use crate::outbox::{Row, deliverable};
+use crate::telemetry::Hidden;
 
 /// Entries that `PublishBatch` and `SendMessageBatch` take in one call.
 pub(super) const MAX_ENTRIES: usize = 10;
 
 /// One message for one destination.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
     /// The frozen envelope.
     pub body: String,
@@ -80,6 +81,19 @@ pub(super) fn into_calls(destination: &Destination, sizes: &[usize]) -> Vec<std:
         calls.push(start..sizes.len());
     }
     calls
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outgoing")
+            .field("body", &Hidden::text(&self.body))
+            .field("event_type", &self.event_type)
+            .field("aggregate_type", &self.aggregate_type)
+            .field("group", &self.group)
+            .field("event_id", &self.event_id)
+            .field("dedup_id", &self.dedup_id)
+            .finish()
+    }
 }
 
 #[cfg(test)]

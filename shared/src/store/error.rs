@@ -1,6 +1,8 @@
 use std::error::Error as StdError;
+use std::fmt;
 
 use super::Item;
+use crate::telemetry::Hidden;
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync + 'static>;
 
@@ -20,7 +22,7 @@ pub struct StoreError {
 }
 
 /// Why one position of a transaction stopped it; DynamoDB lists one per action, in request order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct CancelReason {
     /// The position's code.
     pub code: CancelCode,
@@ -115,7 +117,7 @@ pub enum TransactError {
 }
 
 /// How a single conditional write did not answer `Ok`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The condition was false. Carries the item that was there, if there was one.
@@ -149,4 +151,28 @@ pub enum WriteError {
         #[source]
         source: BoxError,
     },
+}
+
+impl fmt::Debug for CancelReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelReason")
+            .field("code", &self.code)
+            .field("item", &self.item.as_ref().map(Hidden::attributes))
+            .finish()
+    }
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, code, source) = match self {
+            Self::ConditionFailed(item) => {
+                let item = item.as_ref().map(Hidden::attributes);
+                return f.debug_tuple("ConditionFailed").field(&item).finish();
+            }
+            Self::Refused { code, source } => ("Refused", code, source),
+            Self::Throttled { code, source } => ("Throttled", code, source),
+            Self::Unconfirmed { code, source } => ("Unconfirmed", code, source),
+        };
+        f.debug_struct(name).field("code", code).field("source", source).finish()
+    }
 }

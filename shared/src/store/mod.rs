@@ -7,8 +7,9 @@ mod dynamo;
 mod error;
 
 use std::collections::HashMap;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
+use crate::telemetry::Hidden;
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem, Update};
 use futures::future::BoxFuture;
 
@@ -44,7 +45,7 @@ pub enum Pages<'a> {
 }
 
 /// One page of items.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Page {
     /// The items.
     pub items: Vec<Item>,
@@ -114,4 +115,13 @@ pub trait Store: Debug + Send + Sync + 'static {
         table: &'a str,
         keys: Vec<Item>,
     ) -> BoxFuture<'a, Result<Vec<Item>, StoreError>>;
+}
+
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page")
+            .field("items", &Hidden::items(&self.items))
+            .field("next", &self.next.as_ref().map(Hidden::attributes))
+            .finish()
+    }
 }

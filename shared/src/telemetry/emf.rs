@@ -35,6 +35,7 @@ impl Emf {
     }
 
     /// A number for each of several things.
+    #[cfg(feature = "consumer")]
     pub(crate) fn numbers(&mut self, name: &'static str, values: impl IntoIterator<Item = u32>) {
         self.samples.push((name, "Count", values.into_iter().map(Value::from).collect()));
     }

@@ -11,6 +11,7 @@ mod chain;
 mod emf;
 #[cfg(feature = "aws")]
 mod filter;
+mod hidden;
 #[cfg(feature = "aws")]
 mod json;
 
@@ -19,6 +20,7 @@ pub use chain::chain;
 pub(crate) use emf::{Emf, dimension_value};
 #[cfg(feature = "aws")]
 pub use filter::filter;
+pub(crate) use hidden::Hidden;
 #[cfg(feature = "aws")]
 pub use json::JsonLines;
 

@@ -145,6 +145,7 @@ impl Kit {
         &self.0.visibility
     }
 
+    #[cfg(feature = "consumer")]
     pub(super) fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
