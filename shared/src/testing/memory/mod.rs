@@ -137,7 +137,17 @@ impl MemoryStore {
     #[must_use]
     #[track_caller]
     pub fn stream(&self, table: &str) -> Vec<StreamEntry> {
-        self.declared(table, |table| table.stream.clone())
+        self.stream_after(table, 0)
+    }
+
+    /// The table's [`stream`](Self::stream) without its first `known` entries, for a reader that goes on.
+    ///
+    /// # Panics
+    /// When the table was not declared.
+    #[must_use]
+    #[track_caller]
+    pub fn stream_after(&self, table: &str, known: usize) -> Vec<StreamEntry> {
+        self.declared(table, |table| table.stream.iter().skip(known).cloned().collect())
     }
 
     #[track_caller]
