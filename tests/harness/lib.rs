@@ -5,6 +5,7 @@ mod client;
 mod dynoxide;
 mod error;
 mod ministack;
+pub mod poller;
 mod sample;
 mod stack;
 mod tables;
