@@ -5,7 +5,6 @@ mod client;
 mod dynoxide;
 mod error;
 mod ministack;
-pub mod poller;
 mod sample;
 mod stack;
 mod tables;
