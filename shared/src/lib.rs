@@ -8,6 +8,7 @@
 //! * `outbox` (default): events, the producer's transaction, the inbox key. No Lambda runtime, no SNS or SQS client.
 //! * `relay`: the outbox table's stream to SNS and SQS.
 //! * `consumer`: SQS batches to effects.
+//! * `remote`: calls over HTTP as effects; with `consumer`.
 //! * `test-util`: an in-memory store and scripted failures.
 
 pub mod config;

@@ -47,6 +47,8 @@ impl Consumer<()> {
                 store,
                 inbox: None,
                 outbox: None,
+                #[cfg(feature = "remote")]
+                remote: None,
                 quarantine: None,
                 max_receive_count: None,
                 retry_delay: None,
@@ -67,6 +69,8 @@ impl Consumer<()> {
             state: (),
             needs_inbox: false,
             needs_every_event: false,
+            #[cfg(feature = "remote")]
+            needs_provider: false,
             wrong: None,
         }
     }
@@ -80,6 +84,8 @@ pub struct Builder<S> {
     state: S,
     needs_inbox: bool,
     needs_every_event: bool,
+    #[cfg(feature = "remote")]
+    needs_provider: bool,
     wrong: Option<BuildError>,
 }
 
@@ -104,6 +110,10 @@ pub enum BuildError {
     /// A handler returns [`Effects`](crate::effect::Effects), and there is no table for the inbox key.
     #[error("consumer {0:?} has a handler that returns Effects, but no inbox table; name it with .inbox(…)")]
     NoInbox(String),
+    /// A handler returns [`Remote`](crate::effect::remote::Remote), and nothing is known of its provider.
+    #[cfg(feature = "remote")]
+    #[error("consumer {0:?} has a handler that returns Remote, but no provider; name it with .remote(…)")]
+    NoProvider(String),
     /// `.state(…)` came after a handler.
     #[error("consumer {0:?} got its state after a handler; call .state(…) before the first .on(…)")]
     LateState(String),
@@ -144,6 +154,13 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
     /// The outbox for emitted events. Without it, a handler that emits makes its event permanent.
     pub fn outbox(mut self, outbox: Outbox) -> Self {
         self.parts.outbox = Some(outbox);
+        self
+    }
+
+    /// The provider that handlers call which return [`Remote`](crate::effect::remote::Remote).
+    #[cfg(feature = "remote")]
+    pub fn remote(mut self, provider: crate::effect::remote::Provider) -> Self {
+        self.parts.remote = Some(provider);
         self
     }
 
@@ -211,6 +228,10 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
     {
         self.needs_inbox |= <H::Outcome as IntoWork>::NEEDS_INBOX;
         self.needs_every_event |= <H::Outcome as IntoWork>::NEEDS_EVERY_EVENT;
+        #[cfg(feature = "remote")]
+        {
+            self.needs_provider |= <H::Outcome as IntoWork>::NEEDS_PROVIDER;
+        }
         let versions = self.routes.entry(E::TYPE).or_default();
         if versions.insert(E::SCHEMA_VERSION, Box::new(Typed::<E, M, H>::new(handler))).is_some() {
             let consumer = self.parts.name.clone();
@@ -321,6 +342,10 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
         if self.needs_inbox && self.parts.inbox.is_none() {
             return Err(BuildError::NoInbox(name));
         }
+        #[cfg(feature = "remote")]
+        if self.needs_provider && self.parts.remote.is_none() {
+            return Err(BuildError::NoProvider(name));
+        }
         if self.needs_every_event && self.parts.on_unhandled.is_none() {
             return Err(BuildError::NoUnhandled(name));
         }
@@ -357,6 +382,8 @@ impl Builder<()> {
             state,
             needs_inbox: false,
             needs_every_event: false,
+            #[cfg(feature = "remote")]
+            needs_provider: false,
             wrong: self.wrong.or(late),
         }
     }

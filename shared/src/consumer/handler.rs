@@ -47,7 +47,7 @@ use crate::telemetry::chain;
     message = "`{Self}` is not a handler",
     label = "not a handler of a consumer whose state is `{S}`",
     note = "a handler is `async fn(Message<E>, Reads) -> Result<O, HandlerError>`, where E is an event, and O is Effects, \
-            Insert, Upsert or UpsertNext",
+            Insert, Upsert, UpsertNext or (feature `remote`) Remote",
     note = "it may take the consumer's state as a third argument, of the very type that `.state(…)` was given before `.on(…)`"
 )]
 pub trait Handler<E, S, M>: Send + Sync + 'static {

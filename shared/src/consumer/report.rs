@@ -43,6 +43,7 @@ pub(super) fn done(consumer: &str, records: &[Record<'_>], settled: &[Settled], 
         permanent = counts.permanent,
         malformed = counts.malformed,
         too_old = counts.too_old,
+        unknown = counts.unknown,
         quarantined = counts.quarantined,
         held_back = counts.held_back,
         not_started = counts.not_started,
@@ -65,6 +66,7 @@ fn metrics(counts: &Counts, records: &[Record<'_>], settled: &[Settled], now: Ti
     emf.count("Permanent", counts.permanent);
     emf.count("Malformed", counts.malformed);
     emf.count("TooOld", counts.too_old);
+    emf.count("Unknown", counts.unknown);
     emf.count("Quarantined", counts.quarantined);
     emf.count("HeldBack", counts.held_back);
     emf.count("NotStarted", counts.not_started);

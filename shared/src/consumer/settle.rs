@@ -56,6 +56,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             Verdict::Permanent(_) => Reason::Permanent,
             Verdict::Malformed(_) => Reason::Malformed,
             Verdict::TooOld(_) => Reason::TooOld,
+            Verdict::Unknown(_) => Reason::Unknown,
             Verdict::Transient(_) if last => Reason::Exhausted,
             _ => return Settled::new(verdict, false),
         };

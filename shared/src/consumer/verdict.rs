@@ -20,6 +20,8 @@ pub enum Verdict {
     Malformed(String),
     /// The event is older than the inbox remembers: it may have been applied long ago, and is not applied now.
     TooOld(String),
+    /// A call may or may not have been done, and the provider cannot tell: a person has to.
+    Unknown(String),
     /// Not tried: an earlier record of its FIFO group has to come first.
     HeldBack,
     /// Not tried: there was no time left.
@@ -45,6 +47,7 @@ impl Verdict {
             Self::Permanent(_) => "permanent",
             Self::Malformed(_) => "malformed",
             Self::TooOld(_) => "too_old",
+            Self::Unknown(_) => "unknown",
             Self::HeldBack => "held_back",
             Self::NotStarted => "not_started",
         }
@@ -57,7 +60,8 @@ impl Verdict {
             Self::Transient(reason)
             | Self::Permanent(reason)
             | Self::Malformed(reason)
-            | Self::TooOld(reason) => Some(reason),
+            | Self::TooOld(reason)
+            | Self::Unknown(reason) => Some(reason),
             _ => None,
         }
     }
@@ -80,9 +84,10 @@ pub(super) struct Counts {
     pub(super) permanent: usize,
     pub(super) malformed: usize,
     pub(super) too_old: usize,
+    pub(super) unknown: usize,
     pub(super) held_back: usize,
     pub(super) not_started: usize,
-    /// Of the permanent, malformed, too old and transient ones: those that are in the quarantine now.
+    /// Of the permanent, malformed, too old, unknown and transient ones: those that are in the quarantine now.
     pub(super) quarantined: usize,
 }
 
@@ -100,6 +105,7 @@ impl Counts {
                 Verdict::Permanent(_) => &mut counts.permanent,
                 Verdict::Malformed(_) => &mut counts.malformed,
                 Verdict::TooOld(_) => &mut counts.too_old,
+                Verdict::Unknown(_) => &mut counts.unknown,
                 Verdict::HeldBack => &mut counts.held_back,
                 Verdict::NotStarted => &mut counts.not_started,
             } += 1;

@@ -40,6 +40,8 @@ pub mod names;
 mod next;
 mod outcome;
 mod reads;
+#[cfg(feature = "remote")]
+pub mod remote;
 #[cfg(test)]
 mod samples;
 mod single;

@@ -22,7 +22,7 @@ pub struct Case {
     pub aggregate_id: String,
     /// The message group, on FIFO queues.
     pub group: Option<String>,
-    /// Why, in one of four words.
+    /// Why, in one word.
     pub reason: Reason,
     /// Why, in a sentence with its causes; no payload.
     pub detail: String,
@@ -48,6 +48,8 @@ pub enum Reason {
     Exhausted,
     /// It is older than the inbox remembers: it may have been applied long ago.
     TooOld,
+    /// A call to a provider may or may not have been done. To be resolved before the message is sent again.
+    Unknown,
 }
 
 impl Reason {
@@ -59,11 +61,12 @@ impl Reason {
             Self::Malformed => "malformed",
             Self::Exhausted => "exhausted",
             Self::TooOld => "too_old",
+            Self::Unknown => "unknown",
         }
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Permanent, Self::Malformed, Self::Exhausted, Self::TooOld]
+        [Self::Permanent, Self::Malformed, Self::Exhausted, Self::TooOld, Self::Unknown]
             .into_iter()
             .find(|reason| reason.as_str() == text)
     }

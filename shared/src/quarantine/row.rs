@@ -28,7 +28,7 @@ pub mod names {
     pub const AGGREGATE_ID: &str = "aggregate_id";
     /// The FIFO message group.
     pub const GROUP: &str = "message_group";
-    /// One of `permanent`, `malformed`, `exhausted`, `too_old`.
+    /// One of `permanent`, `malformed`, `exhausted`, `too_old`, `unknown`.
     pub const REASON: &str = "reason";
     /// The reason in a sentence, with its causes.
     pub const DETAIL: &str = "detail";

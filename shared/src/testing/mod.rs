@@ -16,6 +16,8 @@ mod publisher;
 mod script;
 #[cfg(feature = "consumer")]
 mod sqs;
+#[cfg(feature = "remote")]
+mod transport;
 
 pub use clock::TestClock;
 pub use ids::CountedIds;
@@ -27,3 +29,5 @@ pub use publisher::MemoryPublisher;
 pub use script::{Call, DeleteFault, Fault, GetFault, Operation, PageFault, ScriptedStore, WriteFault};
 #[cfg(feature = "consumer")]
 pub use sqs::SqsBatch;
+#[cfg(feature = "remote")]
+pub use transport::{ScriptedTransport, Sends, Sent};

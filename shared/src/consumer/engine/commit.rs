@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
-use super::{Admitted, Engine, Tried, id_reused, permanent};
+use super::{Admitted, Engine, Tried, id_reused, permanent, taken_over};
 use crate::consumer::Verdict;
 use crate::effect::{Effects, OnFailed};
 use crate::event::{Cause, EventId};
@@ -21,11 +21,19 @@ pub(in crate::consumer) struct Built {
     pub(in crate::consumer) key: InboxKey,
     /// What a false condition means, for the effects, which stand at positions 1 to their number.
     meanings: Vec<OnFailed>,
+    /// Where the end of a remote call stands: at the last position.
+    ending: Option<usize>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
-    /// Puts the transaction together; what cannot be committed is found here, before any call.
-    pub(super) fn build(&self, effects: Effects, event: &Admitted<'_, S>) -> Result<Built, Verdict> {
+    /// Puts the transaction together; what cannot be committed is found here, before any call. `ending` is the end of a
+    /// remote call.
+    pub(super) fn build(
+        &self,
+        effects: Effects,
+        event: &Admitted<'_, S>,
+        ending: Option<TransactWriteItem>,
+    ) -> Result<Built, Verdict> {
         let impossible = |reason: &str| Verdict::Permanent(reason.to_owned());
         let key = self
             .inbox_key(event.envelope, event.now)
@@ -52,8 +60,12 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             let action = outbox.row_action(emit.inherit(&cause), id, event.now);
             items.push(action.map_err(|error| impossible(&chain(&error)))?);
         }
+        let ending = ending.map(|delete| {
+            items.push(delete);
+            items.len() - 1
+        });
         limits::check(&items, events, true).map_err(|limit| impossible(&limit.to_string()))?;
-        Ok(Built { items, key, meanings })
+        Ok(Built { items, key, meanings, ending })
     }
 
     /// Sends one record's transaction.
@@ -67,7 +79,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 Tried::Verdict(Verdict::Applied)
             }
             Err(error) if is_unproven(&error) => self.same_event(event).await,
-            Err(error) => explain(&error, &built.key, &built.meanings),
+            Err(error) => explain(&error, &built),
         }
     }
 
@@ -106,18 +118,21 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 }
 
 /// DynamoDB sends the item that it was asked for; not every emulator does.
-fn is_unproven(error: &TransactError) -> bool {
+pub(super) fn is_unproven(error: &TransactError) -> bool {
     let TransactError::Cancelled(reasons) = error else { return false };
     let inbox = reasons.first().filter(|inbox| inbox.code == CancelCode::ConditionalCheckFailed);
     inbox.is_some_and(|inbox| inbox.item.is_none())
 }
 
-/// `meanings` are those of the business actions, which stand at positions 1 to their number; outbox rows follow.
-fn explain(error: &TransactError, key: &InboxKey, meanings: &[OnFailed]) -> Tried {
+/// Business actions stand at positions 1 to the number of their meanings; outbox rows follow.
+fn explain(error: &TransactError, Built { key, meanings, ending, .. }: &Built) -> Tried {
     match key.verdict(error, 0) {
         inbox::Verdict::Duplicate => Tried::Verdict(Verdict::Duplicate),
         inbox::Verdict::IdReused => Tried::Verdict(id_reused()),
         inbox::Verdict::ConditionFailed(positions) => {
+            if ending.is_some_and(|ending| positions.contains(&ending)) {
+                return Tried::Verdict(taken_over());
+            }
             let failed = positions.iter().map(|position| meanings.get(position.wrapping_sub(1)));
             let mut rerun = None;
             for meaning in failed {

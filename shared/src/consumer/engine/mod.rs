@@ -3,6 +3,8 @@
 mod admit;
 mod commit;
 mod look;
+#[cfg(feature = "remote")]
+mod remote;
 mod single;
 
 use std::num::NonZeroU32;
@@ -35,6 +37,8 @@ pub(super) struct Parts {
     pub(super) store: Arc<dyn Store>,
     pub(super) inbox: Option<String>,
     pub(super) outbox: Option<Outbox>,
+    #[cfg(feature = "remote")]
+    pub(super) remote: Option<crate::effect::remote::Provider>,
     pub(super) quarantine: Option<Quarantine>,
     pub(super) max_receive_count: Option<NonZeroU32>,
     pub(super) retry_delay: Option<RetryDelay>,
@@ -89,7 +93,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let first = async {
             let work = self.call(event).await?;
             match work {
-                Work::Transaction(effects) => self.build(effects, event),
+                Work::Transaction(effects) => self.build(effects, event, None),
                 other => Err(self.run_from(event, Some(other), self.parts.reruns).await),
             }
         };
@@ -115,11 +119,13 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 None => self.call(event).await,
             };
             let tried = match next {
-                Ok(Work::Transaction(effects)) => match self.build(effects, event) {
+                Ok(Work::Transaction(effects)) => match self.build(effects, event, None) {
                     Ok(built) => self.commit(built, event).await,
                     Err(verdict) => return verdict,
                 },
                 Ok(Work::Single(single)) => self.single(&single, event).await,
+                #[cfg(feature = "remote")]
+                Ok(Work::Remote(remote)) => return self.remote(&remote, event).await,
                 Ok(Work::Unhandled(advance)) => self.unhandled(advance.as_ref(), event).await,
                 Err(verdict) => return verdict,
             };
@@ -128,7 +134,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 Tried::Rerun => {}
             }
         }
-        Verdict::Transient(format!("the effect's condition was false {} times in a row", self.parts.reruns))
+        out_of_runs(self.parts.reruns)
     }
 
     /// Looks first where that is worth it, then calls the handler.
@@ -163,6 +169,15 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 
 fn permanent(reason: &str) -> Tried {
     Tried::Verdict(Verdict::Permanent(reason.to_owned()))
+}
+
+fn out_of_runs(runs: u32) -> Verdict {
+    Verdict::Transient(format!("the effect's condition was false {runs} times in a row"))
+}
+
+/// The call that this delivery had begun is another's by now: its lease had passed.
+fn taken_over() -> Verdict {
+    Verdict::Transient("another delivery has taken the call over".to_owned())
 }
 
 fn out_of_time() -> Verdict {

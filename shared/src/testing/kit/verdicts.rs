@@ -74,7 +74,7 @@ impl<S: Clone + Send + Sync + 'static> Scenario<Consumer<S>> {
     }
 
     /// The verdicts in the order of the batch, by their names in logs: `applied`, `duplicate`, `stale`, `unhandled`,
-    /// `transient`, `permanent`, `malformed`, `too_old`, `held_back`, `not_started`.
+    /// `transient`, `permanent`, `malformed`, `too_old`, `unknown`, `held_back`, `not_started`.
     #[track_caller]
     pub fn then_verdicts<'a>(self, expected: impl IntoIterator<Item = &'a str>) -> Self {
         let expected: Vec<&str> = expected.into_iter().collect();
