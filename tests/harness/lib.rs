@@ -4,6 +4,7 @@ mod capacity;
 mod client;
 mod dynoxide;
 mod error;
+pub mod mapping;
 mod ministack;
 mod sample;
 mod stack;
