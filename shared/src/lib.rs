@@ -14,6 +14,7 @@
 pub mod config;
 pub mod event;
 pub mod inbox;
+mod json;
 pub mod outbox;
 pub mod quarantine;
 pub mod retry;

@@ -41,6 +41,9 @@ impl Ids for RandomIds {
     }
 }
 
+/// Source: Lambda quotas, "Function timeout".
+pub(crate) const LONGEST_INVOCATION: Duration = Duration::from_secs(900);
+
 /// When an invocation must have answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Timestamp);
@@ -49,12 +52,13 @@ impl Deadline {
     /// The deadline that Lambda's context states, in milliseconds since 1970.
     ///
     /// A deadline that has passed when the invocation starts means "unknown", not "expired": `cargo lambda
-    /// watch` sends one in 1970. `otherwise` from now is assumed then.
+    /// watch` sends one in 1970. `otherwise` from now is assumed then. One that is further away than Lambda's longest
+    /// invocation, 15 min, is taken for that: what has to come again would stay invisible until then.
     #[must_use]
     pub fn from_context_millis(millis: u64, now: Timestamp, otherwise: Duration) -> Self {
         let stated = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
         match stated {
-            Some(stated) if stated > now => Self(stated),
+            Some(stated) if stated > now => Self(stated).min(Self::after(now, LONGEST_INVOCATION)),
             _ => Self::after(now, otherwise),
         }
     }
@@ -97,6 +101,18 @@ mod tests {
         let now = at(1_800_000_000_000);
         let assumed = Deadline::from_context_millis(600_000, now, Duration::from_secs(5));
         assert_eq!(assumed.left(now), Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_deadline_is_no_further_away_than_an_invocation_can_last() {
+        let now = at(1_800_000_000_000);
+        for (stated, left) in [(1_800_000_900_000, 900), (1_800_000_901_000, 900), (253_000_000_000_000, 900)]
+        {
+            let deadline = Deadline::from_context_millis(stated, now, Duration::from_secs(5));
+            assert_eq!(deadline.left(now).as_secs(), left);
+        }
+        let unusable = Deadline::from_context_millis(u64::MAX, now, Duration::from_secs(5));
+        assert_eq!(unusable.left(now), Duration::from_secs(5));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod consumer_records;
 mod consumer_responses;
 mod deadlines;
 mod handler_shapes;
+mod hostile;
 mod identity;
 mod keep;
 mod natural;

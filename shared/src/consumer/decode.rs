@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::event::{Envelope, Malformed};
+use crate::json;
 
 /// How deep a body may be wrapped: SNS around a string around the envelope.
 const MAX_UNWRAPS: usize = 3;
@@ -52,7 +53,7 @@ pub fn decode(body: &str) -> Result<Envelope, Malformed> {
 }
 
 fn unwrap(text: &str) -> Option<String> {
-    if let Ok(Notification { kind, message, .. }) = serde_json::from_str(text)
+    if let Ok(Notification { kind, message, .. }) = json::object(text)
         && kind == "Notification"
     {
         return Some(message.into_owned());

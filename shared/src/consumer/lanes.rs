@@ -13,7 +13,7 @@ use super::pace::Pace;
 use super::record::Record;
 use super::settle::Settled;
 use super::watch::Watch;
-use super::{Verdict, decode, report};
+use super::{Verdict, decode, discard, report};
 use crate::event::{Envelope, Malformed};
 use crate::time::Deadline;
 
@@ -48,9 +48,8 @@ impl<'a> Entry<'a> {
         Self { index, record, body: record.body.as_deref().ok_or(Malformed::NoBody).and_then(decode) }
     }
 
-    /// The FIFO group; on a standard queue none, whatever the record says.
     pub(super) fn group(&self) -> Option<&'a str> {
-        self.record.is_fifo().then(|| self.record.group.as_deref().unwrap_or_default())
+        self.record.fifo_group()
     }
 
     fn keys(&self) -> impl Iterator<Item = Key<'a>> {
@@ -140,7 +139,11 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         }
         let watch = self.watch(entry, times);
         let verdict = match self.admit_entry(entry, &watch, times) {
-            Ok(admitted) => self.run(&admitted).await,
+            Ok(admitted) => {
+                let verdict = self.run(&admitted).await;
+                discard(admitted);
+                verdict
+            }
             Err(verdict) => verdict,
         };
         self.conclude(entry, &watch, verdict, started, times).await

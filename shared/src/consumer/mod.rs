@@ -4,6 +4,7 @@ mod batch;
 mod builder;
 mod config;
 mod decode;
+mod discard;
 mod dispatch;
 mod engine;
 mod handler;
@@ -29,5 +30,6 @@ pub use serve::serve;
 pub use verdict::Verdict;
 pub use visibility::{SqsVisibility, Visibility};
 
+use discard::discard;
 use record::Record;
 use verdict::Counts;

@@ -3,6 +3,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json;
+
 /// One SQS record, read field by field: an odd type, a null or an absence in one field costs that field only, and
 /// never a neighbouring record. (The stock event types reject the whole batch for a null list in one record.)
 #[derive(Debug, Clone, Default)]
@@ -57,9 +59,9 @@ impl<'a> Record<'a> {
     /// Reads one record. A record that is no object is one without any field.
     #[must_use]
     pub(super) fn read(raw: &'a RawValue) -> Self {
-        let fields: Fields<'a> = serde_json::from_str(raw.get()).unwrap_or_default();
+        let fields: Fields<'a> = json::object(raw.get()).unwrap_or_default();
         let attributes: Attributes<'a> =
-            fields.attributes.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+            fields.attributes.and_then(|raw| json::object(raw.get()).ok()).unwrap_or_default();
         Self {
             message_id: text(fields.message_id).filter(|id| !id.is_empty()),
             receipt_handle: text(fields.receipt_handle).filter(|handle| !handle.is_empty()),
@@ -71,11 +73,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether the record comes from a FIFO queue. The ARN decides: standard queues may carry group ids too (fair
-    /// queues), and keep no order.
+    /// The group whose order is to be kept; on a standard queue none, whatever the record says. The ARN decides:
+    /// standard queues may carry group ids too (fair queues), and keep no order. Records of a FIFO queue that state no
+    /// group are one group.
     #[must_use]
-    pub(super) fn is_fifo(&self) -> bool {
-        self.queue_arn.as_ref().is_some_and(|arn| arn.ends_with(".fifo"))
+    pub(super) fn fifo_group(&self) -> Option<&str> {
+        let is_fifo = self.queue_arn.as_ref().is_some_and(|arn| arn.ends_with(".fifo"));
+        is_fifo.then(|| self.group.as_deref().unwrap_or_default())
     }
 }
 
@@ -84,7 +88,7 @@ impl<'a> Record<'a> {
 /// # Errors
 /// When the event is no object with a list `Records`: then it is no SQS batch, and nothing can be said about records.
 pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
-    let batch: Batch<'_> = serde_json::from_str(event)?;
+    let batch: Batch<'_> = json::object(event)?;
     let mut records: Vec<Record<'_>> = batch.records.into_iter().map(Record::read).collect();
     // A batch comes from one queue. A record that does not name it must not lose its place in a FIFO group.
     if let Some(queue) = records.iter().find_map(|record| record.queue_arn.clone()) {

@@ -112,7 +112,6 @@ impl RetryDelay {
             if settled.is_done() {
                 continue;
             }
-            let group = record.group.as_deref().filter(|_| record.is_fifo());
             let own = || {
                 let wait = match settled.verdict {
                     // It was not its own fault; it comes again as soon as it may.
@@ -121,7 +120,7 @@ impl RetryDelay {
                 };
                 wait.max(left).min(MAX_DELAY)
             };
-            let delay = match group {
+            let delay = match record.fifo_group() {
                 Some(group) => *heads.entry(group).or_insert_with(own),
                 None => own(),
             };

@@ -3,6 +3,7 @@ use std::fmt;
 
 use super::wire::{self, Read, Text, Written};
 use super::{BodyHash, EventKey};
+use crate::json;
 use crate::telemetry::Hidden;
 
 /// What led to an event: carried along so that a chain can be followed.
@@ -107,7 +108,7 @@ impl Envelope {
     /// [`Malformed`] when the body is no JSON object, is of another CloudEvents version, lacks `id`, `source` or `type`,
     /// or has its data in `data_base64`.
     pub fn parse(body: &str) -> Result<Self, Malformed> {
-        let read: Read<'_> = serde_json::from_str(body)
+        let read: Read<'_> = json::object(body)
             .map_err(|error| Malformed::NotAnEnvelope { line: error.line(), column: error.column() })?;
         if required(read.specversion, "specversion")? != "1.0" {
             return Err(Malformed::Unusable("specversion", "only 1.0 is known"));

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json;
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Batch<'a> {
     #[serde(borrow, rename = "Records")]
@@ -73,11 +75,11 @@ pub(super) fn plain(raw: Option<&RawValue>) -> Option<String> {
 
 /// `{"S": …}`.
 pub(super) fn text(raw: Option<&RawValue>) -> Option<String> {
-    raw.and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok()).map(|text| text.text.into_owned())
+    raw.and_then(|raw| json::object::<Text<'_>>(raw.get()).ok()).map(|text| text.text.into_owned())
 }
 
 /// `{"N": "…"}`, if it is a number of type `T`.
 pub(super) fn number<T: std::str::FromStr>(raw: Option<&RawValue>) -> Option<T> {
-    raw.and_then(|raw| serde_json::from_str::<Number<'_>>(raw.get()).ok())
+    raw.and_then(|raw| json::object::<Number<'_>>(raw.get()).ok())
         .and_then(|number| number.number.parse().ok())
 }

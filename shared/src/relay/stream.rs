@@ -1,6 +1,7 @@
 use serde_json::value::RawValue;
 
 use super::record::{self, Batch, Change, Image, Outer};
+use crate::json;
 use crate::outbox::Row;
 
 /// One record of the outbox table's stream.
@@ -39,14 +40,13 @@ pub enum Misconfigured {
 /// # Errors
 /// When the event is no object with a list `Records`.
 pub(super) fn split(event: &str) -> Result<Vec<StreamRecord>, serde_json::Error> {
-    let batch: Batch<'_> = serde_json::from_str(event)?;
+    let batch: Batch<'_> = json::object(event)?;
     Ok(batch.records.into_iter().map(read).collect())
 }
 
 fn read(raw: &RawValue) -> StreamRecord {
-    let outer: Outer<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
-    let change: Change<'_> =
-        outer.dynamodb.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let outer: Outer<'_> = json::object(raw.get()).unwrap_or_default();
+    let change: Change<'_> = outer.dynamodb.and_then(|raw| json::object(raw.get()).ok()).unwrap_or_default();
     StreamRecord {
         sequence_number: record::plain(change.sequence_number).filter(|number| !number.is_empty()),
         content: content(&outer, &change),
@@ -60,7 +60,7 @@ fn content(outer: &Outer<'_>, change: &Change<'_>) -> Result<Result<Row, Ignored
     let image: Image<'_> = change
         .new_image
         .filter(|raw| raw.get() != "null")
-        .map(|raw| serde_json::from_str(raw.get()).unwrap_or_default())
+        .map(|raw| json::object(raw.get()).unwrap_or_default())
         .ok_or(Misconfigured::NoImage)?;
     let row = Row {
         pk: record::text(image.pk).ok_or(Misconfigured::NotARow("pk"))?,

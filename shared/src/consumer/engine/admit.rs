@@ -11,12 +11,9 @@ use super::{Admitted, Engine};
 use crate::consumer::dispatch::Prepared;
 use crate::consumer::lanes::Times;
 use crate::consumer::watch::Watch;
-use crate::consumer::{Record, Verdict};
+use crate::consumer::{Record, Verdict, discard};
 use crate::event::{Envelope, Malformed};
-use crate::time::Deadline;
-
-/// Source: Lambda quotas, "Function timeout".
-const LONGEST_INVOCATION: Duration = Duration::from_secs(900);
+use crate::time::{Deadline, LONGEST_INVOCATION};
 
 impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// Finds the event's handler and reads its data.
@@ -60,7 +57,10 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         // Reading the data runs the event type's own code.
         let read = AssertUnwindSafe(|| route.prepare(envelope.clone(), now, record.receive_count));
         let prepared = panic::catch_unwind(read)
-            .map_err(|_panic| Verdict::Transient("reading the event's data panicked".to_owned()))?
+            .map_err(|panic| {
+                discard(panic);
+                Verdict::Transient("reading the event's data panicked".to_owned())
+            })?
             .map_err(|malformed| Verdict::Malformed(malformed.to_string()))?;
         Ok(self.admitted(record, envelope, prepared, watch, times))
     }

@@ -21,7 +21,7 @@ pub(super) use self::single::OnUnhandled;
 use super::dispatch::{Prepared, Routes};
 use super::visibility::RetryDelay;
 use super::watch::Watch;
-use super::{HandlerError, Verdict};
+use super::{HandlerError, Verdict, discard};
 use crate::effect::{Reads, Work};
 use crate::event::Envelope;
 use crate::inbox::Retention;
@@ -158,10 +158,16 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         if left.is_zero() {
             return Err(out_of_time());
         }
-        let work = AssertUnwindSafe(work).catch_unwind().instrument(event.watch.span.clone());
-        match tokio::time::timeout(left, work).await {
+        let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind().instrument(event.watch.span.clone()));
+        let outcome = tokio::time::timeout(left, &mut work).await;
+        // What is left of a handler may panic too.
+        discard(work);
+        match outcome {
             Ok(Ok(done)) => Ok(done),
-            Ok(Err(_panic)) => Err(Verdict::Transient("the handler panicked".to_owned())),
+            Ok(Err(panic)) => {
+                discard(panic);
+                Err(Verdict::Transient("the handler panicked".to_owned()))
+            }
             Err(_elapsed) => Err(out_of_time()),
         }
     }

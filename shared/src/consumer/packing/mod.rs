@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use self::pack::{Committed, Member};
 use self::plan::{Footprint, plan};
+use super::discard;
 use super::engine::Engine;
 use super::lanes::{Entry, Times};
 use super::settle::Settled;
@@ -117,7 +118,10 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let verdict = match self.admit_entry(entry, &watch, times) {
             Ok(admitted) => match self.run_first(&admitted).await {
                 Ok(built) => return Step::Built(Box::new(Member { lane, entry, started, admitted, built })),
-                Err(verdict) => verdict,
+                Err(verdict) => {
+                    discard(admitted);
+                    verdict
+                }
             },
             Err(verdict) => verdict,
         };

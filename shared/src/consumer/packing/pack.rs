@@ -3,10 +3,10 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use jiff::Timestamp;
 
-use crate::consumer::Verdict;
 use crate::consumer::engine::{Admitted, Built, Engine};
 use crate::consumer::lanes::{Entry, Times};
 use crate::consumer::settle::Settled;
+use crate::consumer::{Verdict, discard};
 use crate::inbox;
 use crate::retry;
 use crate::store::{CancelCode, CancelReason, TransactError};
@@ -45,6 +45,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             let Member { lane, entry, started, admitted, built } = member;
             let verdict = self.run_built(&admitted, built).await;
             settled.push((lane, self.conclude(entry, &admitted.watch, verdict, started, times).await));
+            discard(admitted);
             return Committed { settled, left };
         }
         let (done, verdict) = match self.send_pack(&pack, times.until).await {
@@ -70,6 +71,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         for Member { lane, entry, started, admitted, .. } in done {
             settled
                 .push((lane, self.conclude(entry, &admitted.watch, verdict.clone(), started, times).await));
+            discard(admitted);
         }
         Committed { settled, left }
     }
