@@ -62,6 +62,26 @@ pub enum Rejection {
     OutOfStock,
 }
 
+/// The price of an order was captured; the last event of an order that goes well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentCaptured {
+    /// The order.
+    #[serde(flatten)]
+    pub line: OrderLine,
+    /// What the payment provider calls the capture.
+    pub capture_id: String,
+}
+
+/// The payment provider declined; what was charged is credited back, and what was set aside is released.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentDeclined {
+    /// The order.
+    #[serde(flatten)]
+    pub line: OrderLine,
+    /// Why, in the provider's words.
+    pub reason: String,
+}
+
 macro_rules! order_event {
     ($event:ident) => {
         impl Event for $event {
@@ -78,6 +98,8 @@ macro_rules! order_event {
 order_event!(OrderPlaced);
 order_event!(StockReserved);
 order_event!(StockRejected);
+order_event!(PaymentCaptured);
+order_event!(PaymentDeclined);
 
 #[cfg(test)]
 mod tests {
@@ -113,6 +135,26 @@ mod tests {
           "quantity": 3,
           "amount_cents": 450,
           "reason": "out_of_stock"
+        }
+        "#);
+        insta::assert_json_snapshot!(PaymentCaptured { line: line(), capture_id: "c-1".into() }, @r#"
+        {
+          "order_id": "o-1",
+          "account_id": "a-1",
+          "sku": "pen",
+          "quantity": 3,
+          "amount_cents": 450,
+          "capture_id": "c-1"
+        }
+        "#);
+        insta::assert_json_snapshot!(PaymentDeclined { line: line(), reason: "no funds".into() }, @r#"
+        {
+          "order_id": "o-1",
+          "account_id": "a-1",
+          "sku": "pen",
+          "quantity": 3,
+          "amount_cents": 450,
+          "reason": "no funds"
         }
         "#);
     }

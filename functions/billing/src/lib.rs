@@ -18,7 +18,7 @@ use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Effects, OnFailed, Reads};
 use oncebox::event::Message;
 use oncebox::store::Store;
-use order_events::{OrderPlaced, StockRejected};
+use order_events::{OrderLine, OrderPlaced, PaymentDeclined, StockRejected};
 
 #[cfg(feature = "fault-injection")]
 pub use sabotage::sabotage;
@@ -67,7 +67,8 @@ pub fn consumer(
         .config(&config.consumer, visibility)
         .state(Arc::new(config))
         .on(charge)
-        .on(credit_back);
+        .on(credit_back)
+        .on(credit_declined);
     #[cfg(feature = "fault-injection")]
     let builder = builder.sabotage(sabotage());
     builder.build()
@@ -87,8 +88,20 @@ async fn credit_back(
     _reads: Reads,
     config: Arc<Config>,
 ) -> Result<Effects, HandlerError> {
-    let delta = domain::credit(event.line.amount_cents)?;
-    Ok(post(&config.accounts_table, &event.line.account_id, delta)?)
+    credit(&event.line, &config)
+}
+
+async fn credit_declined(
+    event: Message<PaymentDeclined>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<Effects, HandlerError> {
+    credit(&event.line, &config)
+}
+
+fn credit(line: &OrderLine, config: &Config) -> Result<Effects, HandlerError> {
+    let delta = domain::credit(line.amount_cents)?;
+    Ok(post(&config.accounts_table, &line.account_id, delta)?)
 }
 
 /// Adds `delta` to a balance. `entries` counts the postings, so that a lost one and a double one cannot cancel out.

@@ -1,4 +1,4 @@
-//! Reserves stock for an order, and says whether it could: a consumer that is a producer too. The inbox key, the
+//! Reserves stock for an order, releases it if the order is not paid, and says whether it could reserve: a consumer that is a producer too. The inbox key, the
 //! reservation and the event it leads to are one transaction.
 
 mod domain;
@@ -12,11 +12,11 @@ use aws_sdk_dynamodb::types::{AttributeValue, Update};
 use domain::Decision;
 use oncebox::config::{ConfigError, Reader};
 use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
-use oncebox::effect::{Effects, Reads};
+use oncebox::effect::{Effects, OnFailed, Reads};
 use oncebox::event::{Emit, Message};
 use oncebox::outbox::{Outbox, Routes};
 use oncebox::store::{Item, Store};
-use order_events::{OrderLine, OrderPlaced, StockRejected, StockReserved};
+use order_events::{OrderLine, OrderPlaced, PaymentDeclined, StockRejected, StockReserved};
 
 /// The name in the inbox key.
 pub const CONSUMER: &str = "inventory";
@@ -69,6 +69,7 @@ pub fn consumer(
         .outbox(outbox)
         .state(Arc::new(config))
         .on(reserve)
+        .on(release)
         .build()
 }
 
@@ -95,6 +96,24 @@ async fn reserve(
             Ok(Effects::new().emit(Emit::new(&StockRejected { line, reason }).sequence(sequence)))
         }
     }
+}
+
+/// What was set aside for an order that is not paid.
+async fn release(
+    event: Message<PaymentDeclined>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<Effects, HandlerError> {
+    let put_back = Update::builder()
+        .table_name(&config.stock_table)
+        .set_key(Some(key(&event.line.sku)))
+        .update_expression("ADD available :quantity, entries :one")
+        .condition_expression("attribute_exists(sku)")
+        .expression_attribute_values(":quantity", AttributeValue::N(event.line.quantity.to_string()))
+        .expression_attribute_values(":one", AttributeValue::N("1".to_owned()))
+        .build()?;
+    let gone = OnFailed::Permanent("the article is not kept any more".to_owned());
+    Ok(Effects::new().update(put_back).on_failed(gone))
 }
 
 fn key(sku: &str) -> Item {

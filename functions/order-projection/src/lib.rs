@@ -12,7 +12,7 @@ use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::{Reads, Upsert, UpsertNext};
 use oncebox::event::{Envelope, Event, Message};
 use oncebox::store::{Item, Store};
-use order_events::{OrderPlaced, StockRejected, StockReserved};
+use order_events::{OrderPlaced, PaymentCaptured, PaymentDeclined, StockRejected, StockReserved};
 
 /// The name in logs.
 pub const CONSUMER: &str = "order-projection";
@@ -56,6 +56,8 @@ pub fn consumer(
         .on(placed)
         .on(reserved)
         .on(rejected)
+        .on(captured)
+        .on(declined)
         .on_unhandled(move |envelope| counted(envelope, &table))
         .build()
 }
@@ -82,6 +84,22 @@ async fn rejected(
     config: Arc<Config>,
 ) -> Result<UpsertNext, HandlerError> {
     status(&event, &config, "REJECTED")
+}
+
+async fn captured(
+    event: Message<PaymentCaptured>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<UpsertNext, HandlerError> {
+    status(&event, &config, "PAID")
+}
+
+async fn declined(
+    event: Message<PaymentDeclined>,
+    _reads: Reads,
+    config: Arc<Config>,
+) -> Result<UpsertNext, HandlerError> {
+    status(&event, &config, "DECLINED")
 }
 
 fn status<E: Event>(event: &Message<E>, config: &Config, status: &str) -> Result<UpsertNext, HandlerError> {
