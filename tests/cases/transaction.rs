@@ -1,13 +1,14 @@
 //! What the engine makes of DynamoDB's answers.
 
+use oncebox::quarantine::Reason;
 use oncebox::store::CancelCode;
 use oncebox::testing::{Fault, Operation, SqsBatch};
 
 use crate::bench::{Bench, body};
 
 use CancelCode::{
-    ConditionalCheckFailed as Ccf, None as Clean, ProvisionedThroughputExceeded, TransactionConflict,
-    ValidationError,
+    ConditionalCheckFailed as Ccf, None as Clean, ProvisionedThroughputExceeded, ThrottlingError,
+    TransactionConflict, ValidationError,
 };
 
 fn one(mode: &str) -> SqsBatch {
@@ -43,6 +44,35 @@ async fn c22_c23_what_outlasts_the_retries_is_listed_and_never_a_duplicate() {
     assert_eq!(bench.failures(&one("ok")).await, ["1"]);
     assert_eq!(bench.paid("a"), "0");
     assert!(transactions(&bench) > 3);
+}
+
+/// The handler's own meaning of a false condition ("no such account") must not be told of a throttle.
+#[tokio::test(start_paused = true)]
+async fn c23_a_throttled_business_put_is_neither_a_duplicate_nor_not_found() {
+    let unclear = [
+        vec![Clean, ProvisionedThroughputExceeded],
+        vec![Clean, ThrottlingError],
+        vec![ThrottlingError, Clean],
+        vec![ProvisionedThroughputExceeded, Ccf],
+    ];
+    for codes in unclear {
+        for packing in [false, true] {
+            let bench = Bench::with(|consumer, store| Bench::quarantine(consumer.packing(packing), store));
+            bench.store.always_transact(Fault::Cancelled(codes.clone()));
+            assert_eq!(bench.failures(&one("ok")).await, ["1"], "{codes:?}");
+            assert!(bench.cases().is_empty() && bench.memory.items("inbox").is_empty(), "{codes:?}");
+
+            let last = SqsBatch::standard("q").received("1", &body(1, "a", "ok"), 3);
+            assert!(bench.failures(&last).await.is_empty());
+            let case = bench.cases().remove(0);
+            assert_eq!(case.reason, Reason::Exhausted, "{codes:?}");
+            assert!(!case.detail.contains("no such account"), "{}", case.detail);
+
+            bench.store.always_transact(Fault::Pass);
+            assert!(bench.failures(&one("ok")).await.is_empty());
+            assert_eq!(bench.paid("a"), "1", "once it is not throttled");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -25,6 +25,7 @@ pub struct Destination {
     kind: Kind,
     name: String,
     max_bytes: usize,
+    fair: bool,
 }
 
 /// What a destination is.
@@ -61,9 +62,21 @@ impl Destination {
         self.max_bytes
     }
 
+    /// Whether messages carry a group id: on FIFO destinations always, on a standard one if its route says
+    /// `"fair": true`, which makes the queue behind it a fair queue (billed as such). It is never a promise of order.
+    #[must_use]
+    pub fn is_grouped(&self) -> bool {
+        self.fair || self.is_fifo()
+    }
+
     /// What is assumed where no routes are known.
     pub(super) fn any_topic() -> Self {
-        Self { kind: Kind::Topic, name: "an SNS topic by default".to_owned(), max_bytes: TOPIC_BYTES }
+        Self {
+            kind: Kind::Topic,
+            name: "an SNS topic by default".to_owned(),
+            max_bytes: TOPIC_BYTES,
+            fair: false,
+        }
     }
 
     fn with_max_bytes(mut self, max_bytes: usize) -> Result<Self, RouteError> {
@@ -88,7 +101,7 @@ impl fmt::Display for Destination {
 pub enum RouteError {
     /// Not a JSON object of lists of destinations.
     #[error(
-        "routes are a JSON object from route to a list of destinations, such as {{\"Order\": [\"arn:aws:sns:…\"]}}; a destination is a text, or {{\"to\": \"…\", \"max_bytes\": 1048576}}"
+        "routes are a JSON object from route to a list of destinations, such as {{\"Order\": [\"arn:aws:sns:…\"]}}; a destination is a text, or {{\"to\": \"…\", \"max_bytes\": 1048576, \"fair\": true}}"
     )]
     Shape,
     /// A route without destination: its rows would count as published without having gone anywhere.
@@ -121,7 +134,7 @@ impl FromStr for Destination {
         } else {
             return Err(RouteError::Unknown(text.to_owned()));
         };
-        Ok(Self { kind, name: text.to_owned(), max_bytes })
+        Ok(Self { kind, name: text.to_owned(), max_bytes, fair: false })
     }
 }
 
@@ -129,6 +142,9 @@ impl FromStr for Destination {
 ///
 /// A route is named by aggregate type (`Order`), by aggregate type and event type (`Order/OrderPlaced`), or by whatever
 /// name an event states with [`Emit::route`](crate::event::Emit::route); `*` is the default. The most exact one counts.
+///
+/// A destination is an ARN or a URL, or an object with it in `to` and, if need be, `max_bytes` (what a message may have
+/// there) and `fair` ([`Destination::is_grouped`]).
 ///
 /// # Examples
 /// ```
@@ -150,7 +166,23 @@ pub struct Routes(BTreeMap<String, Vec<Destination>>);
 #[serde(untagged)]
 enum Written {
     Plain(String),
-    Sized { to: String, max_bytes: usize },
+    Detailed(Detailed),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Detailed {
+    to: String,
+    max_bytes: Option<usize>,
+    #[serde(default)]
+    fair: bool,
+}
+
+impl Detailed {
+    fn destination(self) -> Result<Destination, RouteError> {
+        let destination = Destination { fair: self.fair, ..self.to.parse()? };
+        self.max_bytes.map_or(Ok(destination.clone()), |max_bytes| destination.with_max_bytes(max_bytes))
+    }
 }
 
 impl Routes {
@@ -185,9 +217,7 @@ impl FromStr for Routes {
             for written in list {
                 let destination = match written {
                     Written::Plain(to) => to.parse()?,
-                    Written::Sized { to, max_bytes } => {
-                        to.parse::<Destination>()?.with_max_bytes(max_bytes)?
-                    }
+                    Written::Detailed(detailed) => detailed.destination()?,
                 };
                 if destinations.iter().any(|known| known.name == destination.name) {
                     return Err(RouteError::Twice(route, destination.name));
@@ -214,7 +244,14 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused() {
         assert_eq!(error("{}"), RouteError::None);
-        for shape in ["", "[]", "null", r#"{"Order": "arn:aws:sns:r:1:t"}"#, r#"{"Order": [{"to": 1}]}"#] {
+        for shape in [
+            "",
+            "[]",
+            "null",
+            r#"{"Order": "arn:aws:sns:r:1:t"}"#,
+            r#"{"Order": [{"to": 1}]}"#,
+            r#"{"Order": [{"to": "https://q", "maxbytes": 5}]}"#,
+        ] {
             assert_eq!(error(shape), RouteError::Shape, "{shape}");
         }
         assert_eq!(error(r#"{"Order": []}"#), RouteError::Empty("Order".into()));
@@ -230,6 +267,15 @@ mod tests {
             error(r#"{"*": [{"to": "https://q", "max_bytes": 0}]}"#),
             RouteError::MaxBytes("https://q".into())
         );
+    }
+
+    #[test]
+    fn c08_a_standard_destination_has_groups_where_its_route_says_so() {
+        let routes: Routes = r#"{"Order": ["https://a", {"to": "https://b", "fair": true}, "https://c.fifo"]}"#.parse().unwrap();
+        let grouped: Vec<bool> =
+            routes.of("Order", "").unwrap().iter().map(Destination::is_grouped).collect();
+        assert_eq!(grouped, [false, true, true]);
+        assert_eq!(routes.of("Order", "").unwrap()[1].max_bytes(), MAX_BYTES);
     }
 
     #[test]

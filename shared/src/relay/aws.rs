@@ -24,10 +24,11 @@ impl AwsPublisher {
         Self { sns, sqs }
     }
 
-    async fn to_topic(&self, arn: &str, fifo: bool, entries: &[Outgoing]) -> Result<Answers, PublishError> {
-        let requests = entries.iter().enumerate().map(|(index, entry)| sns_entry(index, entry, fifo));
+    async fn to_topic(&self, to: &Destination, entries: &[Outgoing]) -> Result<Answers, PublishError> {
+        let requests = entries.iter().enumerate().map(|(index, entry)| sns_entry(index, entry, to));
         let requests = requests.collect::<Result<Vec<_>, BuildError>>().map_err(|e| not_built(&e))?;
-        let call = self.sns.publish_batch().topic_arn(arn).set_publish_batch_request_entries(Some(requests));
+        let call =
+            self.sns.publish_batch().topic_arn(to.name()).set_publish_batch_request_entries(Some(requests));
         let answer = call.send().await.map_err(|error| whole_call(error.code(), entries.len()))?;
         let accepted = answer.successful().iter().filter_map(|entry| Some((entry.id()?.to_owned(), Ok(()))));
         let failed = answer
@@ -37,10 +38,10 @@ impl AwsPublisher {
         Ok(accepted.chain(failed).collect())
     }
 
-    async fn to_queue(&self, url: &str, fifo: bool, entries: &[Outgoing]) -> Result<Answers, PublishError> {
-        let requests = entries.iter().enumerate().map(|(index, entry)| sqs_entry(index, entry, fifo));
+    async fn to_queue(&self, to: &Destination, entries: &[Outgoing]) -> Result<Answers, PublishError> {
+        let requests = entries.iter().enumerate().map(|(index, entry)| sqs_entry(index, entry, to));
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(|e| not_built(&e))?;
-        let call = self.sqs.send_message_batch().queue_url(url).set_entries(Some(requests));
+        let call = self.sqs.send_message_batch().queue_url(to.name()).set_entries(Some(requests));
         let answer = call.send().await.map_err(|error| whole_call(error.code(), entries.len()))?;
         let accepted = answer.successful().iter().map(|entry| (entry.id.clone(), Ok(())));
         let failed = answer
@@ -58,10 +59,9 @@ impl Publisher for AwsPublisher {
         entries: &'a [Outgoing],
     ) -> BoxFuture<'a, Vec<Result<(), PublishError>>> {
         Box::pin(async move {
-            let (name, fifo) = (destination.name(), destination.is_fifo());
             let answers = match destination.kind() {
-                Kind::Topic => self.to_topic(name, fifo, entries).await,
-                Kind::Queue => self.to_queue(name, fifo, entries).await,
+                Kind::Topic => self.to_topic(destination, entries).await,
+                Kind::Queue => self.to_queue(destination, entries).await,
             };
             match answers {
                 Ok(answers) => by_position(answers, entries.len()),
@@ -71,15 +71,23 @@ impl Publisher for AwsPublisher {
     }
 }
 
-fn sns_entry(index: usize, entry: &Outgoing, fifo: bool) -> Result<PublishBatchRequestEntry, BuildError> {
+fn sns_entry(
+    index: usize,
+    entry: &Outgoing,
+    to: &Destination,
+) -> Result<PublishBatchRequestEntry, BuildError> {
     let attribute = |value: &str| SnsAttribute::builder().data_type("String").string_value(value).build();
     let mut request = PublishBatchRequestEntry::builder()
         .id(index.to_string())
         .message(&entry.body)
         .message_attributes("event_type", attribute(&entry.event_type)?)
         .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
-    if fifo {
-        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.dedup_id);
+    if to.is_grouped() {
+        request = request.message_group_id(&entry.group);
+    }
+    // A standard destination refuses a deduplication id.
+    if to.is_fifo() {
+        request = request.message_deduplication_id(&entry.dedup_id);
     }
     request.build()
 }
@@ -87,7 +95,7 @@ fn sns_entry(index: usize, entry: &Outgoing, fifo: bool) -> Result<PublishBatchR
 fn sqs_entry(
     index: usize,
     entry: &Outgoing,
-    fifo: bool,
+    to: &Destination,
 ) -> Result<SendMessageBatchRequestEntry, aws_sdk_sqs::error::BuildError> {
     let attribute = |value: &str| SqsAttribute::builder().data_type("String").string_value(value).build();
     let mut request = SendMessageBatchRequestEntry::builder()
@@ -95,8 +103,12 @@ fn sqs_entry(
         .message_body(&entry.body)
         .message_attributes("event_type", attribute(&entry.event_type)?)
         .message_attributes("aggregate_type", attribute(&entry.aggregate_type)?);
-    if fifo {
-        request = request.message_group_id(&entry.group).message_deduplication_id(&entry.dedup_id);
+    if to.is_grouped() {
+        request = request.message_group_id(&entry.group);
+    }
+    // A standard destination refuses a deduplication id.
+    if to.is_fifo() {
+        request = request.message_deduplication_id(&entry.dedup_id);
     }
     request.build()
 }
@@ -144,6 +156,40 @@ fn by_position(answers: Answers, entries: usize) -> Vec<Result<(), PublishError>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn c08_a_standard_destination_gets_a_group_where_asked_and_never_a_dedup_id() {
+        let entry = Outgoing {
+            body: "{}".into(),
+            event_type: "Paid".into(),
+            aggregate_type: "Account".into(),
+            group: "Account#a".into(),
+            event_id: "e".into(),
+            dedup_id: "e".into(),
+        };
+        let expected = [(None, None), (Some("Account#a"), Some("e")), (Some("Account#a"), None)];
+        for (name, topic) in [("arn:aws:sns:r:1:t", true), ("https://sqs/q", false)] {
+            let routes =
+                format!(r#"{{"a": ["{name}", "{name}.fifo"], "b": [{{"to": "{name}", "fair": true}}]}}"#);
+            let routes: crate::outbox::Routes = routes.parse().unwrap();
+            let all = ["a", "b"].into_iter().flat_map(|route| routes.of(route, "").unwrap());
+            let sent: Vec<(Option<String>, Option<String>)> = all
+                .map(|to| match topic {
+                    true => {
+                        let sent = sns_entry(0, &entry, to).unwrap();
+                        (sent.message_group_id, sent.message_deduplication_id)
+                    }
+                    false => {
+                        let sent = sqs_entry(0, &entry, to).unwrap();
+                        (sent.message_group_id, sent.message_deduplication_id)
+                    }
+                })
+                .collect();
+            let sent: Vec<_> =
+                sent.iter().map(|(group, dedup)| (group.as_deref(), dedup.as_deref())).collect();
+            assert_eq!(sent, expected, "{name}");
+        }
+    }
 
     #[test]
     fn an_entry_that_is_not_mentioned_has_failed() {
