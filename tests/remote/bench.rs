@@ -42,6 +42,7 @@ pub(crate) enum Mode {
 pub(crate) struct App {
     pub(crate) mode: Mode,
     pub(crate) url: String,
+    pub(crate) timeout: Duration,
     /// Raised by each run of the handler, so that a rebuilt request would have another body.
     pub(crate) runs: Arc<std::sync::atomic::AtomicU32>,
 }
@@ -60,7 +61,7 @@ async fn capture(event: Message<Reserved>, _reads: Reads, app: App) -> Result<Re
         Mode::Keyed => Remote::keyed(request, LIFETIME),
         Mode::Unkeyed(on_unknown) => Remote::unkeyed(request, on_unknown).not_done([429]),
     };
-    let remote = remote.results([402]).timeout(Duration::from_secs(2)).keep_headers(["x-capture"]);
+    let remote = remote.results([402]).timeout(app.timeout).keep_headers(["x-capture"]);
     Ok(remote.then(move |reply, _reads| captured(event.clone(), reply)))
 }
 
@@ -102,12 +103,15 @@ pub(crate) fn consumer(
     tune(builder).state(app).on(capture).build().unwrap()
 }
 
-/// The event's id, as the provider gets it.
-pub(crate) const EVENT: &str = "01a3185c-5000-7000-8000-000000000001";
+/// The id of event number `number`, as the provider gets it.
+pub(crate) fn event(number: usize) -> String {
+    format!("01a3185c-5000-7000-8000-{number:012}")
+}
 
-pub(crate) fn body() -> String {
+pub(crate) fn body(number: usize) -> String {
+    let id = event(number);
     format!(
-        r#"{{"specversion":"1.0","id":"{EVENT}","source":"/test","type":"Reserved","data":{{"order":"o-1"}}}}"#
+        r#"{{"specversion":"1.0","id":"{id}","source":"/test","type":"Reserved","data":{{"order":"o-{number}"}}}}"#
     )
 }
 
@@ -120,8 +124,8 @@ pub(crate) async fn cases(store: &Arc<dyn Store>) -> Vec<Case> {
     rows(store, "quarantine").await.iter().map(|row| quarantine::read(row, &[]).unwrap()).collect()
 }
 
-/// The order's payment: its state, and how often the effect was applied.
-pub(crate) async fn payment(store: &Arc<dyn Store>) -> Option<(String, String)> {
-    let found = store.get("payments", item([("order", text("o-1"))])).await.unwrap()?;
+/// The payment of order number `number`: its state, and how often the effect was applied.
+pub(crate) async fn payment(store: &Arc<dyn Store>, number: usize) -> Option<(String, String)> {
+    let found = store.get("payments", item([("order", text(format!("o-{number}")))])).await.unwrap()?;
     Some((found["state"].as_s().unwrap().clone(), found["times"].as_n().unwrap().clone()))
 }

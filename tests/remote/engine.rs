@@ -11,7 +11,7 @@ use oncebox::testing::{
     CountedIds, MemoryStore, PausedClock, ScriptedStore, ScriptedTransport, Sends, SqsBatch,
 };
 
-use crate::bench::{self, App, EVENT, Mode, SECRET, TABLES, cases, payment, rows};
+use crate::bench::{self, App, Mode, SECRET, TABLES, cases, event, payment, rows};
 
 struct Bench {
     clock: PausedClock,
@@ -31,7 +31,12 @@ impl Bench {
         let script = ScriptedStore::new(Arc::new(memory));
         let store: Arc<dyn Store> = Arc::new(script.clone());
         let provider = ScriptedTransport::default();
-        let app = App { mode, url: "https://pay.test".into(), runs: Arc::default() };
+        let app = App {
+            mode,
+            url: "https://pay.test".into(),
+            timeout: Duration::from_secs(2),
+            runs: Arc::default(),
+        };
         let consumer =
             bench::consumer(&store, Arc::new(provider.clone()), Arc::new(clock), app, |consumer| consumer);
         Self { clock, script, store, provider, consumer }
@@ -39,7 +44,7 @@ impl Bench {
 
     /// Delivers the event; whether it comes again.
     async fn deliver(&self, received: u32) -> bool {
-        let batch = SqsBatch::standard("q").received("m", &bench::body(), received).to_json();
+        let batch = SqsBatch::standard("q").received("m", &bench::body(1), received).to_json();
         let answer = self.consumer.handle(&batch, self.clock.deadline_in(10_000)).await.unwrap();
         !answer.batch_item_failures.is_empty()
     }
@@ -57,12 +62,12 @@ async fn a_call_its_effect_and_the_inbox_key_and_nothing_is_left_of_the_call() {
     for mode in [Mode::Keyed, QUARANTINE, CALL_AGAIN] {
         let bench = Bench::new(mode);
         assert!(!bench.deliver(1).await);
-        assert_eq!(payment(&bench.store).await, Some(("CAPTURED".into(), "1".into())));
+        assert_eq!(payment(&bench.store, 1).await, Some(("CAPTURED".into(), "1".into())));
         assert_eq!((bench.left("inbox").await, bench.left("remote").await), (1, 0));
         let sent = bench.provider.sent();
         assert_eq!(sent.len(), 1);
-        let key = (mode == Mode::Keyed).then_some(EVENT);
-        assert_eq!(sent[0].header("idempotency-key"), key);
+        let key = (mode == Mode::Keyed).then(|| event(1));
+        assert_eq!(sent[0].header("idempotency-key"), key.as_deref());
         assert_eq!(sent[0].header("authorization"), Some(format!("Bearer {SECRET}").as_str()));
         // What the relay publishes again comes with receive count 1.
         assert!(!bench.deliver(1).await);
@@ -89,10 +94,10 @@ async fn c16_a_redelivery_sends_the_same_key_and_the_same_bytes() {
         let sent = bench.provider.sent();
         assert_eq!(sent.len(), 2);
         for attempt in &sent {
-            assert_eq!(attempt.header("idempotency-key"), Some(EVENT));
+            assert_eq!(attempt.header("idempotency-key"), Some(event(1).as_str()));
             assert_eq!((&attempt.body, &attempt.headers), (&sent[0].body, &sent[0].headers), "{first:?}");
         }
-        assert_eq!(payment(&bench.store).await, Some(("CAPTURED".into(), "1".into())));
+        assert_eq!(payment(&bench.store, 1).await, Some(("CAPTURED".into(), "1".into())));
         assert_eq!(bench.left("remote").await, 0);
     }
 }
@@ -105,7 +110,7 @@ async fn c16_another_body_under_this_key_is_permanent() {
     let case = &cases(&bench.store).await[0];
     assert_eq!(case.reason, Reason::Permanent);
     assert!(case.detail.contains("422"), "{}", case.detail);
-    assert_eq!((payment(&bench.store).await, bench.provider.sent().len()), (None, 1));
+    assert_eq!((payment(&bench.store, 1).await, bench.provider.sent().len()), (None, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,7 +140,7 @@ async fn an_unknown_call_waits_for_a_person_who_says_what_happened() {
         calls.resolve_case(&case, resolution.clone(), &ids, &clock, deadline).await.unwrap();
         assert!(!bench.deliver(1).await);
         let state = if done { "DECLINED" } else { "CAPTURED" };
-        assert_eq!(payment(&bench.store).await, Some((state.into(), "1".into())));
+        assert_eq!(payment(&bench.store, 1).await, Some((state.into(), "1".into())));
         assert_eq!(bench.provider.sent().len(), if done { 1 } else { 2 });
         assert_eq!(bench.left("remote").await, 0);
         let again = calls.resolve_case(&case, resolution, &ids, &clock, deadline).await;

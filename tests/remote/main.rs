@@ -10,3 +10,7 @@
 
 mod bench;
 mod engine;
+mod http;
+mod matrix;
+mod mortal;
+mod world;
