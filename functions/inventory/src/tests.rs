@@ -7,7 +7,7 @@ use oncebox::event::{Cause, TraceContext};
 use oncebox::store::CancelCode;
 use oncebox::testing::kit::{Given, Incoming, Scenario};
 use oncebox::testing::{Fault, GetFault, MemoryStore, item, number, text};
-use order_events::{OrderLine, OrderPlaced, Rejection, StockRejected, StockReserved};
+use order_events::{OrderLine, OrderPlaced, PaymentDeclined, Rejection, StockRejected, StockReserved};
 
 use crate::{Config, consumer};
 
@@ -134,4 +134,14 @@ fn a_conflict_with_another_order_is_tried_again() {
     use CancelCode::{None, TransactionConflict};
     let conflict = Fault::Cancelled(vec![None, TransactionConflict, None]);
     then_available(inventory().with_fault(conflict).when(&placed("pen", 3)).then_applied(), 7);
+}
+
+#[test]
+fn what_is_not_paid_is_released_once() {
+    let order = placed("pen", 3);
+    let declined = PaymentDeclined { line: order.line.clone(), reason: "no funds".into() };
+    let reserved = inventory().when(Incoming::of(&order).sequence(1)).then_applied();
+    let released = then_available(reserved, 7).when(Incoming::of(&declined).sequence(3)).then_applied();
+    let again = then_available(released, 10).when_again().then_duplicate();
+    drop(then_available(again, 10));
 }
