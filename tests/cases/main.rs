@@ -18,6 +18,7 @@ mod handler_shapes;
 mod hostile;
 mod identity;
 mod keep;
+mod low_layer;
 mod natural;
 mod no_payload;
 mod packing;

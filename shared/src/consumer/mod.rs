@@ -1,4 +1,5 @@
 //! SQS batches in, effects committed once, partial batch failures out.
+#![cfg_attr(feature = "test-util", doc = include_str!("variants.md"))]
 
 mod batch;
 mod builder;

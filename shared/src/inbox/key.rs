@@ -45,6 +45,33 @@ pub mod names {
 /// assert_eq!(first_action.put.map(|put| put.table_name), Some("inbox".to_owned()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// In a transaction of your own, with your own client:
+///
+/// ```no_run
+/// use aws_sdk_dynamodb::Client;
+/// use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+/// use oncebox::inbox::{InboxKey, Verdict};
+/// use oncebox::store::TransactError;
+///
+/// /// `Ok` is for acknowledging; anything else has to come again, or is for a person to decide.
+/// async fn charge(client: &Client, key: &InboxKey, debit: Update) -> Result<(), Box<dyn std::error::Error>> {
+///     let call = client
+///         .transact_write_items()
+///         .transact_items(key.action()?)
+///         .transact_items(TransactWriteItem::builder().update(debit).build());
+///     let Err(error) = call.send().await.map_err(TransactError::from) else { return Ok(()) };
+///     match key.verdict(&error, 0) {
+///         Verdict::Duplicate => Ok(()),
+///         Verdict::IdReused => Err("another event has this id".into()),
+///         Verdict::ConditionFailed(positions) => Err(format!("decide again: {positions:?}").into()),
+///         // The SDK does not retry a cancelled transaction.
+///         Verdict::Busy => Err("try again".into()),
+///         Verdict::Unknown => Err("try again with the same token, or let the message come again".into()),
+///         _ => Err(error.into()),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct InboxKey {
     table: String,

@@ -47,7 +47,7 @@ impl Store for DynamoStore {
                 .transact_write_items()
                 .set_transact_items(Some(items))
                 .client_request_token(token);
-            call.send().await.map(|_| ()).map_err(transact_error)
+            call.send().await.map(|_| ()).map_err(TransactError::from)
         })
     }
 
@@ -206,22 +206,27 @@ const NOT_NOW: &[&str] = &[
     "request",
 ];
 
-fn transact_error(error: SdkError<TransactWriteItemsError>) -> TransactError {
-    if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() {
-        let reasons = cancelled.cancellation_reasons().iter().map(|reason| CancelReason {
-            code: CancelCode::parse(reason.code()),
-            item: reason.item().filter(|item| !item.is_empty()).cloned(),
-        });
-        return TransactError::Cancelled(reasons.collect());
-    }
-    let code = code_of(&error);
-    match code.as_str() {
-        // A token met another request: this one was not carried out, and will not be under this token.
-        "ValidationException" | "IdempotentParameterMismatchException" => {
-            TransactError::Refused { code, source: error.into() }
+/// For a transaction of your own: [`InboxKey::verdict`](crate::inbox::InboxKey::verdict) reads it.
+impl From<SdkError<TransactWriteItemsError>> for TransactError {
+    fn from(error: SdkError<TransactWriteItemsError>) -> Self {
+        if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
+            error.as_service_error()
+        {
+            let reasons = cancelled.cancellation_reasons().iter().map(|reason| CancelReason {
+                code: CancelCode::parse(reason.code()),
+                item: reason.item().filter(|item| !item.is_empty()).cloned(),
+            });
+            return Self::Cancelled(reasons.collect());
         }
-        known if NOT_NOW.contains(&known) => TransactError::Throttled { code, source: error.into() },
-        _ => TransactError::Unknown { code, source: error.into() },
+        let code = code_of(&error);
+        match code.as_str() {
+            // A token met another request: this one was not carried out, and will not be under this token.
+            "ValidationException" | "IdempotentParameterMismatchException" => {
+                Self::Refused { code, source: error.into() }
+            }
+            known if NOT_NOW.contains(&known) => Self::Throttled { code, source: error.into() },
+            _ => Self::Unknown { code, source: error.into() },
+        }
     }
 }
 
