@@ -103,3 +103,13 @@ async fn a_clock_that_goes_backwards_harms_nothing() {
     assert_eq!(listed(&answer), ["1", "2"]);
     assert!(started.elapsed() < Duration::from_secs(10));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_deadline_is_the_one_that_was_configured() {
+    let bench = Bench::with(|consumer, _store| consumer.unstated_deadline(Duration::from_secs(900)));
+    let now = bench.clock.now();
+    let left = |millis: u64| bench.consumer.deadline(millis).left(now);
+    assert_eq!(left(0), Duration::from_secs(900), "1970");
+    assert_eq!(left(u64::try_from(now.as_millisecond()).unwrap() + 5_000), Duration::from_secs(5));
+    assert_eq!(Bench::new().consumer.deadline(1).left(now), Duration::from_secs(30), "the default");
+}

@@ -61,6 +61,7 @@ impl Consumer<()> {
                 backoff: Backoff::default(),
                 concurrency: 10,
                 margin: Duration::from_millis(200),
+                unstated: Duration::from_secs(30),
                 reruns: 3,
                 #[cfg(feature = "fault-injection")]
                 sabotage: crate::fault::Sabotage::default(),
@@ -79,7 +80,7 @@ impl Consumer<()> {
 /// Builds a [`Consumer`].
 #[must_use]
 pub struct Builder<S> {
-    parts: Parts,
+    pub(super) parts: Parts,
     routes: Routes<S>,
     state: S,
     needs_inbox: bool,

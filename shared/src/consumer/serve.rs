@@ -1,14 +1,10 @@
-use std::sync::Arc;
-use std::time::Duration;
-
 use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
 use serde_json::value::RawValue;
 
-use super::{Consumer, InvocationError};
-use crate::time::{Clock, Deadline};
+use std::time::Duration;
 
-/// Assumed when the context states no usable deadline, as local runners do.
-const UNSTATED: Duration = Duration::from_secs(30);
+use super::{Builder, Consumer, InvocationError};
+use crate::time::Deadline;
 
 /// Runs `consumer` as a Lambda function until the runtime ends.
 ///
@@ -19,11 +15,29 @@ pub async fn serve<S: Clone + Send + Sync + 'static>(
 ) -> Result<(), lambda_runtime::Error> {
     let consumer = &consumer;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
-        let clock: &Arc<dyn Clock> = &consumer.engine.parts.clock;
-        let deadline = Deadline::from_context_millis(event.context.deadline, clock.now(), UNSTATED);
+        let deadline = consumer.deadline(event.context.deadline);
         consumer.handle(event.payload.get(), deadline).await
     }))
     .await
+}
+
+impl<S: Clone + Send + Sync + 'static> Builder<S> {
+    /// The time that an invocation is taken to have when its deadline is unknown: absent, or past when it begins, as local
+    /// runners have it. Default 30 s; the function's timeout is a good choice.
+    pub fn unstated_deadline(mut self, time: Duration) -> Self {
+        self.parts.unstated = time;
+        self
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Consumer<S> {
+    /// The deadline of an invocation whose context states `millis`, epoch milliseconds, for those who call
+    /// [`handle`](Self::handle) themselves. One that is past already is taken for unknown.
+    #[must_use]
+    pub fn deadline(&self, millis: u64) -> Deadline {
+        let parts = &self.engine.parts;
+        Deadline::from_context_millis(millis, parts.clock.now(), parts.unstated)
+    }
 }
 
 /// The type name is what dashboards and alarms see; it does not change with the Rust path.

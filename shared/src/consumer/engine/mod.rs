@@ -51,6 +51,8 @@ pub(super) struct Parts {
     pub(super) backoff: Backoff,
     pub(super) concurrency: usize,
     pub(super) margin: Duration,
+    /// Assumed when the deadline is unknown.
+    pub(super) unstated: Duration,
     pub(super) reruns: u32,
     #[cfg(feature = "fault-injection")]
     pub(super) sabotage: crate::fault::Sabotage,
