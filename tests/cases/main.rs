@@ -27,6 +27,7 @@ mod quarantine;
 mod redrive;
 mod relay;
 mod relay_order;
+mod remote_edges;
 mod retention;
 mod sweeper;
 mod telemetry;

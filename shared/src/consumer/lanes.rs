@@ -176,7 +176,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     ) -> Settled {
         let sample = Some(watch.sample(self.parts.clock.now()));
         let settling = self.settle(entry.record, entry.body.as_ref().ok(), verdict, times.settle_until);
-        let settled = Settled { sample, ..settling.instrument(watch.span.clone()).await };
+        let settled = settling.instrument(watch.span.clone()).await;
+        let settled = Settled { sample, wait: watch.wait(self.parts.clock.now()), ..settled };
         let time = self.parts.clock.now().duration_since(started);
         times.pace.took(&entry.body, Duration::try_from(time).unwrap_or_default());
         report::record(watch, &settled);

@@ -71,6 +71,8 @@ fn metrics(counts: &Counts, records: &[Record<'_>], settled: &[Settled], now: Ti
     emf.count("HeldBack", counts.held_back);
     emf.count("NotStarted", counts.not_started);
     emf.numbers("Deliveries", records.iter().map(|record| record.receive_count));
+    let again = settled.iter().filter(|settled| settled.sample.is_some_and(|sample| sample.called_again));
+    emf.count("CalledAgain", again.count());
     let samples = || settled.iter().filter_map(|settled| Some((&settled.verdict, settled.sample?)));
     let nonzero =
         |of: fn(Sample) -> u64| samples().map(move |(_, sample)| of(sample)).filter(|span| *span > 0);

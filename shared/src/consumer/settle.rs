@@ -20,11 +20,13 @@ pub(crate) struct Settled {
     pub(crate) quarantined: bool,
     /// What was measured of a started record.
     pub(super) sample: Option<Sample>,
+    /// How long it has to stay away at least, if it comes again.
+    pub(super) wait: Duration,
 }
 
 impl Settled {
     fn new(verdict: Verdict, quarantined: bool) -> Self {
-        Self { verdict, quarantined, sample: None }
+        Self { verdict, quarantined, sample: None, wait: Duration::ZERO }
     }
 
     pub(super) fn not_started() -> Self {

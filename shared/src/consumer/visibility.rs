@@ -118,7 +118,7 @@ impl RetryDelay {
                     Verdict::NotStarted | Verdict::HeldBack => Duration::ZERO,
                     _ => self.backoff.delay(record.receive_count.saturating_sub(1)),
                 };
-                wait.max(left).min(MAX_DELAY)
+                wait.max(left).max(settled.wait).min(MAX_DELAY)
             };
             let delay = match record.fifo_group() {
                 Some(group) => *heads.entry(group).or_insert_with(own),

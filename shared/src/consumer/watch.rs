@@ -1,6 +1,6 @@
 //! What is observed of one record: its span, and how long its parts took.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -22,6 +22,9 @@ pub(super) struct Watch {
     born: Option<Timestamp>,
     handler: AtomicU64,
     commit: AtomicU64,
+    called_again: AtomicBool,
+    /// Epoch milliseconds before which another delivery is of no use.
+    not_before: AtomicI64,
 }
 
 /// What the metrics take of one record, in microseconds.
@@ -31,6 +34,8 @@ pub(super) struct Sample {
     pub(super) commit: u64,
     /// From the event's time to now, where it states one.
     pub(super) age: Option<u64>,
+    /// Whether a call that may have been done was made again, by choice.
+    pub(super) called_again: bool,
 }
 
 /// Adds the time until it is dropped, also when the work is cut short by a panic or by the deadline.
@@ -65,7 +70,15 @@ impl Watch {
             verdict = Empty,
         );
         let born = envelope.and_then(|envelope| envelope.born().ok().flatten());
-        Self { trace, span, born, handler: AtomicU64::new(0), commit: AtomicU64::new(0) }
+        Self {
+            trace,
+            span,
+            born,
+            handler: AtomicU64::new(0),
+            commit: AtomicU64::new(0),
+            called_again: AtomicBool::new(false),
+            not_before: AtomicI64::new(i64::MIN),
+        }
     }
 
     pub(super) fn time_handler(&self) -> Timing<'_> {
@@ -76,12 +89,31 @@ impl Watch {
         Timing { total: &self.commit, since: Instant::now() }
     }
 
+    /// Another delivery before `time` is of no use. The last word counts.
+    #[cfg(feature = "remote")]
+    pub(super) fn not_before(&self, time: Timestamp) {
+        self.not_before.store(time.as_millisecond(), Ordering::Relaxed);
+    }
+
+    /// A call that may have been done is made again.
+    #[cfg(feature = "remote")]
+    pub(super) fn calls_again(&self) {
+        self.called_again.store(true, Ordering::Relaxed);
+    }
+
+    /// How long a record that comes again has to stay away at least.
+    pub(super) fn wait(&self, now: Timestamp) -> Duration {
+        let left = self.not_before.load(Ordering::Relaxed).saturating_sub(now.as_millisecond());
+        Duration::from_millis(u64::try_from(left).unwrap_or_default())
+    }
+
     pub(super) fn sample(&self, now: Timestamp) -> Sample {
         let age = self.born.map(|born| Duration::try_from(now.duration_since(born)).unwrap_or_default());
         Sample {
             handler: self.handler.load(Ordering::Relaxed),
             commit: self.commit.load(Ordering::Relaxed),
             age: age.map(micros),
+            called_again: self.called_again.load(Ordering::Relaxed),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{Method, NoReply, Outgoing, Reply, Transport};
 
 /// HTTP over reqwest, on the SDK's HTTP stack and TLS library.
 ///
-/// It follows no redirect, sends nothing a second time, and opens a connection for each call: one that was left open while
+/// It follows no redirect, sends nothing a second time, takes no proxy from the environment, and opens a connection for each call: one that was left open while
 /// the function was frozen is often dead, and a request that is lost on it counts as unknown.
 #[derive(Debug, Clone)]
 pub struct HttpTransport {
@@ -32,6 +32,8 @@ impl HttpTransport {
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
             .retry(retry::never())
+            .no_proxy()
+            .referer(false)
             .pool_max_idle_per_host(0)
             .connect_timeout(Self::CONNECT)
             .build()

@@ -1,3 +1,8 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+
 use super::call::{Kind, Remote};
 use super::{NoReply, OnUnknown, Reply};
 use crate::telemetry::chain;
@@ -61,10 +66,18 @@ impl Remote {
     }
 }
 
+/// How long the provider asks to be left alone: `Retry-After`, in seconds or as a date.
+pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
+    let value = reply.header("retry-after")?.trim();
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = rfc2822::parse(value).ok()?.timestamp();
+    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::effect::remote::Request;
 
@@ -110,6 +123,18 @@ mod tests {
             assert_eq!(judged(keyed(), status), with_key, "keyed {status}");
             assert_eq!(judged(unkeyed(keep), status), without, "unkeyed {status}");
             assert_eq!(judged(unkeyed(again), status), at_least_once, "unkeyed, called again {status}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
+        let after = |value: &str| retry_after(&Reply::new(429, "").with_header("retry-after", value), now);
+        assert_eq!(after("120"), Some(Duration::from_secs(120)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:48:37 GMT"), Some(Duration::ZERO));
+        for none in ["", "soon", "-1", "1.5"] {
+            assert_eq!(after(none), None, "{none}");
         }
     }
 

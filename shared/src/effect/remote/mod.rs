@@ -22,6 +22,10 @@
 //! | crash, and the lease has passed | the same bytes again | unknown: by choice; with a stored answer, known |
 //! | the key's lifetime has passed | unknown: quarantined | |
 //!
+//! What comes again does so no sooner than the provider's `Retry-After` says, and not within the lease of another delivery,
+//! up to the 12 h that SQS allows. Each call that is made again although the last one may have been done is logged, and
+//! counted as `CalledAgain`.
+//!
 //! # Examples
 //! A card is captured once per order; a decline is a business result, not an error:
 //! ```
@@ -85,7 +89,7 @@ mod transport;
 pub(crate) use call::Kind;
 pub use call::{OnUnknown, Remote};
 pub use http::{HttpTransport, TransportError};
-pub(crate) use judge::Outcome;
+pub(crate) use judge::{Outcome, retry_after};
 pub use provider::Provider;
 pub use reply::Reply;
 pub use request::{MAX_REQUEST_BODY, Method, Request};

@@ -7,6 +7,7 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 
 use super::started::{self, Started, names, number, reply_attributes, text};
 use super::{Reply, Request};
+use crate::consumer::decode;
 use crate::event::EventKey;
 use crate::quarantine::Case;
 use crate::retry::{self, Backoff};
@@ -75,6 +76,9 @@ pub enum ResolveError {
     /// The case is about a message without an event key, so there was no call.
     #[error("the case has no event key, so it cannot be about a call")]
     NoEvent,
+    /// The case is about another event, whose id is that of the event which was called for.
+    #[error("the call was begun for another event with this id, but other content; the case is not about it")]
+    OtherEvent,
     /// A delivery may still be calling.
     #[error(
         "a delivery may still be at the call, until {lease_until} (epoch milliseconds); try again after that"
@@ -133,7 +137,12 @@ impl StartedCalls {
         deadline: Deadline,
     ) -> Result<(), ResolveError> {
         let event = case.event_key.as_ref().ok_or(ResolveError::NoEvent)?;
-        self.resolve(event, &case.owner, resolution, ids, clock, deadline).await
+        let row = self.row(event, &case.owner).await?.ok_or(ResolveError::NoCall)?;
+        let hash = decode(&case.body).map_err(|_malformed| ResolveError::NoEvent)?.body_hash();
+        if hash.as_str() != row.body_hash {
+            return Err(ResolveError::OtherEvent);
+        }
+        self.settle(row, resolution, ids, clock, deadline).await
     }
 
     /// Settles the call of `consumer` for an event. Refused while a delivery may still be at it.
@@ -150,6 +159,17 @@ impl StartedCalls {
         deadline: Deadline,
     ) -> Result<(), ResolveError> {
         let row = self.row(event, consumer).await?.ok_or(ResolveError::NoCall)?;
+        self.settle(row, resolution, ids, clock, deadline).await
+    }
+
+    async fn settle(
+        &self,
+        row: Started,
+        resolution: Resolution,
+        ids: &dyn Ids,
+        clock: &dyn Clock,
+        deadline: Deadline,
+    ) -> Result<(), ResolveError> {
         let now = clock.now();
         if row.lease_until > now.as_millisecond() {
             return Err(ResolveError::UnderWay { lease_until: row.lease_until });

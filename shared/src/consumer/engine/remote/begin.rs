@@ -39,14 +39,24 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             .ok_or_else(|| impossible("the consumer has no inbox table"))?;
         remote.request.check().map_err(Verdict::Permanent)?;
         if self.budget(remote, event).is_none() {
-            return Err(Verdict::Transient("there was no time left for the call".to_owned()));
+            return Err(Verdict::NotStarted);
         }
         let mut row = self.fresh(remote, &key, event);
         let mut taken_from: Option<String> = None;
+        let mut again = false;
         for _ in 0..TRIES {
             let first = taken_from.is_none();
             let sent = self.send_started(&provider.table, &key, &row, taken_from.as_deref(), event).await;
-            let Err(error) = sent else { return Ok(Held { provider, remote, row, first }) };
+            let Err(error) = sent else {
+                if again && !first {
+                    event.watch.calls_again();
+                    tracing::warn!(
+                        event_key = row.pk,
+                        "a call that may have been done is made again, by choice"
+                    );
+                }
+                return Ok(Held { provider, remote, row, first });
+            };
             match key.verdict(&error, INBOX) {
                 _ if is_unproven(&error) => {
                     let known = self.look(event.envelope, event.now).await;
@@ -66,7 +76,11 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                     let old = Started::read(&found)
                         .ok_or_else(|| impossible("the event's \"started\" row cannot be read"))?;
                     let now = self.parts.clock.now();
+                    if old.lease_until > now.as_millisecond() {
+                        event.watch.not_before(Timestamp::from_millisecond(old.lease_until).unwrap_or(now));
+                    }
                     may_take_over(remote, &old, key.body_hash().as_str(), now)?;
+                    again |= remote.kind == Kind::Unkeyed(OnUnknown::CallAgain) && old.reply.is_none();
                     taken_from = Some(old.lease.clone());
                     let Started { lease, lease_until, .. } = self.fresh(remote, &key, event);
                     row = Started { lease, lease_until, ..old };

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::Held;
-use crate::consumer::HandlerError;
-use crate::consumer::engine::{Admitted, Engine};
-use crate::effect::remote::{Kind, NoReply, Outcome, Outgoing, Remote};
+use crate::consumer::engine::{Admitted, Engine, of_handler};
+use crate::consumer::{HandlerError, Verdict};
+use crate::effect::remote::{Kind, NoReply, Outcome, Outgoing, Remote, retry_after};
 use crate::event::sha256_hex;
+use crate::time::Deadline;
 
 /// A call that would have less time is not begun: it would only become unknown.
 const LEAST: Duration = Duration::from_secs(1);
@@ -26,29 +27,36 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     /// Sends the frozen request once.
     ///
     /// # Errors
-    /// When it was not sent: there are no credentials, or a header is none.
-    pub(super) async fn attempt(
-        &self,
-        held: &Held<'_>,
-        event: &Admitted<'_, S>,
-    ) -> Result<Outcome, HandlerError> {
+    /// The verdict when it was not sent: there are no credentials, a header is none, or no time is left.
+    pub(super) async fn attempt(&self, held: &Held<'_>, event: &Admitted<'_, S>) -> Result<Outcome, Verdict> {
         let mut outgoing = Outgoing::new(held.row.request.clone());
         if let Some(credentials) = &held.provider.credentials {
-            credentials.add(&mut outgoing).await?;
+            // Nothing has been sent while they are looked for; the deadline could not tell.
+            let patience = event.deadline.left(self.parts.clock.now()) / 4;
+            let added = tokio::time::timeout(patience, credentials.add(&mut outgoing)).await;
+            added
+                .unwrap_or_else(|_| Err(HandlerError::transient("the credentials were not there in time")))
+                .map_err(|error| of_handler(&error))?;
         }
         if let Kind::Keyed { header, .. } = &held.remote.kind {
-            outgoing.header(header, idempotency_key(&held.row.pk))?;
+            outgoing.header(header, idempotency_key(&held.row.pk)).map_err(|error| of_handler(&error))?;
         }
         let Some(within) = self.budget(held.remote, event) else {
-            return Err(HandlerError::transient("there was no time left for the call"));
+            return Err(Verdict::NotStarted);
         };
         let sending = held.provider.transport.send(&outgoing, within, held.remote.max_reply);
         let answer = tokio::time::timeout(within, sending)
             .await
             .unwrap_or_else(|elapsed| Err(NoReply::Lost(elapsed.into())));
+        let now = self.parts.clock.now();
+        let asked = answer.as_ref().ok().and_then(|reply| retry_after(reply, now));
         let kept =
             |reply: crate::effect::remote::Reply| reply.within(held.remote.max_reply, &held.remote.keep);
-        Ok(held.remote.judge(answer.map(kept)))
+        let outcome = held.remote.judge(answer.map(kept));
+        if let (Some(asked), Outcome::Again(_) | Outcome::NotDone(_)) = (asked, &outcome) {
+            event.watch.not_before(Deadline::after(now, asked).at());
+        }
+        Ok(outcome)
     }
 }
 

@@ -5,7 +5,7 @@ mod call;
 mod lease;
 
 use super::{Admitted, Engine, Tried, of_handler, out_of_runs};
-use crate::consumer::{HandlerError, Verdict};
+use crate::consumer::Verdict;
 use crate::effect::Reads;
 use crate::effect::remote::{Kind, Outcome, Provider, Remote, Reply, Started};
 
@@ -61,7 +61,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 _ => Ok(stored.clone()),
             };
         }
-        let outcome = self.attempt(held, event).await.map_err(|error| held.never_sent(&error))?;
+        let outcome = self.attempt(held, event).await.map_err(|verdict| held.not_done(verdict))?;
         crate::fault::point("remote-after-call");
         match outcome {
             Outcome::Answered(reply) => {
@@ -109,10 +109,6 @@ impl Held<'_> {
             Kind::Keyed { .. } if !self.first => After::Release(verdict),
             Kind::Keyed { .. } | Kind::Unkeyed(_) => After::Clear(verdict),
         }
-    }
-
-    fn never_sent(&self, error: &HandlerError) -> After {
-        self.not_done(of_handler(error))
     }
 }
 
