@@ -169,6 +169,26 @@ async fn one_destination_refuses_and_the_other_has_it_only_the_first_is_owed() {
     assert_eq!(bench.accepted(), ["a1", "a2", "a2"]);
 }
 
+/// A refusal may be over when the row comes again, as after a permission that was put right.
+#[tokio::test(start_paused = true)]
+async fn behind_a_row_that_is_refused_in_order_and_owed_elsewhere_nothing_of_its_aggregate_goes_out() {
+    let bench = bench(&format!(r#"{{"Order": ["{TOPIC}", "https://q"]}}"#));
+    bench.publisher.refuse_at("a1", Some(TOPIC), PublishError::Refused("denied".into()), 1);
+    bench.publisher.refuse_at("a1", Some("https://q"), PublishError::NotNow("throttled".into()), 4);
+    let in_order = || {
+        let accepted = bench.publisher.accepted().into_iter();
+        let here = accepted.filter(|(to, _)| to.name() == TOPIC);
+        here.map(|(_, entry)| entry.event_id).collect::<Vec<_>>()
+    };
+    let records: Vec<_> =
+        [("a1", "A", 1), ("a2", "A", 2), ("b1", "B", 1)].map(|row| bench.record(row)).into();
+    assert_eq!(bench.deliver(&records).await, ["seq-a1"]);
+    assert_eq!(in_order(), ["b1"]);
+    assert!(bench.deliver(&records).await.is_empty());
+    assert_eq!(in_order(), ["b1", "a1", "a2"]);
+    assert!(bench.left().is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_warm_relay_does_not_publish_again_what_has_been_accepted() {
     let bench = fifo();

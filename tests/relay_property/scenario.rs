@@ -272,8 +272,12 @@ fn weather() -> impl Strategy<Value = Weather> {
         1 => Just(Write::Throttled),
     ];
     let read = || prop_oneof![6 => Just(Read::Pass), 1 => Just(Read::TimedOut), 1 => Just(Read::Throttled)];
+    // Outages outlast the four tries that an invocation gives an entry; single bad calls rarely do.
+    let spell = (calls(said), prop_oneof![3 => Just(1_usize), 1 => 4_usize..9]);
+    let publishes = prop::collection::vec(spell, 0..10)
+        .prop_map(|spells| spells.into_iter().flat_map(|(call, times)| vec![call; times]).collect());
     (
-        prop::collection::vec(calls(said), 0..16),
+        publishes,
         prop::collection::vec(calls(left), 0..8),
         prop::collection::vec(calls(cut), 0..5),
         prop::collection::vec(calls(write), 0..10),

@@ -60,6 +60,12 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Whether a FIFO destination refuses it.
+    pub(super) fn is_refused_in_order(&self) -> bool {
+        let mut pairs = self.destinations.iter().zip(&self.states);
+        pairs.any(|(destination, state)| destination.is_fifo() && matches!(state, State::Refused(_)))
+    }
+
     /// Whether it was sent anywhere, in vain or not.
     pub(super) fn was_tried(&self) -> bool {
         self.states.iter().any(|state| *state != State::Owed(None))

@@ -96,11 +96,16 @@ impl Sender {
                     }
                     continue;
                 }
-                if progress.next() == Next::Quarantine {
-                    if !keeper.quarantine_refused(progress, deadline).await {
-                        continue;
+                match progress.next() {
+                    Next::Quarantine => {
+                        if !keeper.quarantine_refused(progress, deadline).await {
+                            continue;
+                        }
+                        progress.gone = true;
                     }
-                    progress.gone = true;
+                    // A standard destination still owes an answer, so it comes again; it may be accepted here then.
+                    Next::Again(_) if progress.is_refused_in_order() => continue,
+                    Next::Again(_) | Next::Finish => {}
                 }
                 lane.attempts = 0;
                 lane.rows.pop();
