@@ -28,6 +28,7 @@ def check(template: dict) -> list[str]:
                 if kind in ("SQS", "DynamoDB"):
                     problems += mapping(f"{name}.{event}", kind, source.get("Properties") or {})
             problems += receive_counts(name, look, properties) + window(name, look, properties)
+            problems += secrets(name, look, properties) + started(name, look, properties)
         elif resource.get("Type") == "AWS::Lambda::EventSourceMapping":
             kind = "DynamoDB" if "StartingPosition" in properties else "SQS"
             problems += mapping(name, kind, properties)
@@ -108,14 +109,14 @@ def receive_counts(name: str, look: "Lookup", properties: dict) -> list[str]:
 def window(name: str, look: "Lookup", properties: dict) -> list[str]:
     """The inbox window against the longest way back: the same sum as `oncebox::inbox::Retention`."""
     settings = look.settings(properties)
-    if "INBOX_TABLE" not in settings:
+    sources = [source for source in (properties.get("Events") or {}).values() if source.get("Type") == "SQS"]
+    # What receives no messages keeps clients' keys there, and nothing of these comes back.
+    if "INBOX_TABLE" not in settings or not sources:
         return []
     days = lambda setting, default: int(look.value(settings.get(setting, default)))
     inbox, queue, dlq = days("INBOX_WINDOW_DAYS", 90), days("QUEUE_RETENTION_DAYS", 4), days("DLQ_RETENTION_DAYS", 14)
     problems = []
-    for source in (properties.get("Events") or {}).values():
-        if source.get("Type") != "SQS":
-            continue
+    for source in sources:
         source_queue = look.properties(source["Properties"].get("Queue"))
         redrive = source_queue.get("RedrivePolicy") or {}
         dead = look.properties(redrive.get("deadLetterTargetArn"))
@@ -130,6 +131,20 @@ def window(name: str, look: "Lookup", properties: dict) -> list[str]:
         problems.append(f"{name}: the inbox window of {inbox} days is shorter than the {back:g} days after which an event "
                         "can come back: it would look new and be applied a second time")
     return problems
+
+
+def secrets(name: str, look: "Lookup", properties: dict) -> list[str]:
+    return [f"{name}: {variable} is not a NoEcho parameter, so a secret stands where everybody can read it"
+            for variable, value in look.settings(properties).items()
+            if variable.endswith("_TOKEN") and not look.is_hidden(value)]
+
+
+def started(name: str, look: "Lookup", properties: dict) -> list[str]:
+    """A "started" row says that a call may have been done."""
+    table = look.properties(look.settings(properties).get("REMOTE_TABLE"))
+    if (table.get("TimeToLiveSpecification") or {}).get("Enabled"):
+        return [f"{name}: its REMOTE_TABLE has a TTL, so a call that may have been done is forgotten, and is made again"]
+    return []
 
 
 def retention(look: "Lookup", queue: dict) -> float:
@@ -152,6 +167,11 @@ class Lookup:
         if isinstance(value, dict) and "Ref" in value and value["Ref"] in self._parameters:
             return self._parameters[value["Ref"]].get("Default")
         return value
+
+    def is_hidden(self, value) -> bool:
+        parameter = self._parameters.get(value.get("Ref")) if isinstance(value, dict) else None
+        # A default is text in the template; CloudFormation keeps the others to itself.
+        return bool(parameter and parameter.get("NoEcho") is True and not parameter.get("Default"))
 
     def text(self, value):
         """As `value`, and the pattern of a `!Sub`."""

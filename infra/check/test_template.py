@@ -11,7 +11,8 @@ from template import check
 
 TEMPLATE = Path(__file__).parent.parent / "template.yaml"
 MAPPINGS = (("BillingFunction", "Messages"), ("InventoryFunction", "Messages"),
-            ("OrderProjectionFunction", "Messages"), ("OutboxRelayFunction", "Rows"))
+            ("OrderProjectionFunction", "Messages"), ("OutboxRelayFunction", "Rows"),
+            ("PaymentFunction", "Messages"), ("NotificationFunction", "Messages"))
 
 
 def statements(resource: dict) -> list[dict]:
@@ -74,7 +75,9 @@ class TemplateCheck(unittest.TestCase):
         for days in (1, 60):
             self.template["Parameters"]["InboxWindowDays"]["Default"] = days
             problems = check(self.template)
-            self.assertEqual(len(problems), 2, problems)  # billing and inventory have an inbox
+            # Those that have events in the inbox; order-api has clients' keys there.
+            self.assertEqual([problem.partition("Function")[0] for problem in problems],
+                             ["Billing", "Inventory", "Payment", "Notification"])
             self.assertIn("61", problems[0])
         self.template["Parameters"]["InboxWindowDays"]["Default"] = 61
         self.assertEqual(check(self.template), [])
@@ -86,7 +89,7 @@ class TemplateCheck(unittest.TestCase):
 
     def test_a_receive_count_that_differs(self):
         whole = self.template
-        for consumer in ("Billing", "Inventory", "OrderProjection"):
+        for consumer in ("Billing", "Inventory", "OrderProjection", "Payment", "Notification"):
             self.template = copy.deepcopy(whole)
             self.properties(f"{consumer}Queue")["RedrivePolicy"]["maxReceiveCount"] = 9
             self.one(f"{consumer}Function", "MAX_RECEIVE_COUNT")
@@ -111,6 +114,40 @@ class TemplateCheck(unittest.TestCase):
         for name in (None, "orders", {"Fn::Sub": "${AWS::StackName}-orders"}):
             self.properties("OrdersFifoTopic")["TopicName"] = name
             self.one("OrdersFifoTopic", ".fifo")
+
+    def test_a_secret_in_the_template(self):
+        for token in ("s3cret", {"Ref": "PaymentUrl"}, {"Fn::Sub": "${PaymentToken}"}):
+            self.properties("PaymentFunction")["Environment"]["Variables"]["PAYMENT_TOKEN"] = token
+            self.one("PaymentFunction", "PAYMENT_TOKEN", "NoEcho")
+        self.setUp()
+        self.template["Parameters"]["MailToken"]["Default"] = "s3cret"
+        self.one("NotificationFunction", "MAIL_TOKEN")
+
+    def test_a_started_row_that_expires(self):
+        self.properties("RemoteTable")["TimeToLiveSpecification"] = {"AttributeName": "expires_at", "Enabled": True}
+        problems = check(self.template)
+        self.assertEqual(len(problems), 2, problems)
+        self.assertIn("NotificationFunction: its REMOTE_TABLE has a TTL", problems[1])
+
+    def test_each_consumer_gets_the_events_that_it_handles(self):
+        filters = {name: resource["Properties"]["FilterPolicy"]["event_type"]
+                   for name, resource in self.template["Resources"].items()
+                   if "FilterPolicy" in (resource.get("Properties") or {})}
+        self.assertEqual(filters, {
+            "BillingSubscription": ["OrderPlaced", "StockRejected", "PaymentDeclined"],
+            "InventorySubscription": ["OrderPlaced", "PaymentDeclined"],
+            "PaymentSubscription": ["StockReserved"],
+            "NotificationSubscription": ["PaymentCaptured"],
+        })
+
+    def test_a_topic_may_write_to_every_queue_that_it_feeds(self):
+        may = {queue["Ref"] for name in ("TopicMayWriteToQueues", "FifoTopicMayWriteToQueues")
+               for queue in self.properties(name)["Queues"]}
+        for name, resource in self.template["Resources"].items():
+            if resource["Type"] == "AWS::SNS::Subscription":
+                dead = resource["Properties"]["RedrivePolicy"]["deadLetterTargetArn"]
+                for target in (resource["Properties"]["Endpoint"], dead):
+                    self.assertIn(target["Fn::GetAtt"][0], may, name)
 
     def test_what_counts_the_events_of_an_order_gets_all_of_them(self):
         self.assertNotIn("FilterPolicy", self.properties("OrderProjectionSubscription"))
