@@ -1,27 +1,18 @@
-"""Expected against found. Expectations come from the orders and the rules of the system, written here once more.
+"""Expected (`expect.py`) against found, effect by effect (`effects.py`); and whatever should not be there."""
 
-The rules: an order debits its account; it reserves its stock, or is rejected if it asks for more than there is; a
-rejected order is credited back; the projection ends at version 2 of the order. An unknown account is never booked.
-"""
-
+import math
 from collections import Counter, defaultdict
 
-from auditor import lag, ledger
-from auditor.model import CONSUMERS, Event, Findings, Observed, Order, Status, Tally
+from auditor import effects, lag
+from auditor.expect import PLACED, Expected, expect
+from auditor.model import CONSUMERS, UNKNOWN, Event, Findings, Observed
 
-PLACED, RESERVED, REJECTED = "OrderPlaced", "StockReserved", "StockRejected"
 
-
-def audit(seen: Observed, malformed: int = 0) -> Findings:
-    """`malformed` is how many messages that no consumer can read were sent: they must be in quarantine."""
-    rejected = {o.order_id for o in seen.orders.values() if is_rejected(o, seen)}
-    events = {kind: Counter(e.order_id for e in seen.written if e.event_type == kind)
-              for kind in (PLACED, RESERVED, REJECTED)}
-    tallies = {
-        "billing": _billing(seen, rejected),
-        "inventory": _inventory(seen, rejected, events),
-        "order-projection": _projection(seen, rejected),
-    }
+def audit(seen: Observed, malformed: int = 0, declined_from_cents: float = math.inf) -> Findings:
+    """`malformed` is how many messages that no consumer can read were sent: they must be in quarantine. The payment
+    provider declines what costs `declined_from_cents` or more."""
+    expected = expect(seen, declined_from_cents)
+    tallies = effects.tallies(seen, expected)
     written = {e.event_id: e for e in seen.written}
     published = {topic: {copy.event_id for copy in copies} for topic, copies in seen.published.items()}
     findings = Findings(
@@ -31,7 +22,7 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
                      for e in written.values() for topic, ids in published.items() if e.event_id not in ids],
         missing_orders=[f"order {each}: accepted, and not in the orders table"
                         for each in seen.accepted if each not in seen.orders],
-        unexplained=_unexplained(seen, rejected, events, malformed),
+        unexplained=_unexplained(seen, expected, malformed),
     )
     counters = [seen.counters.get(each, Counter()) for each in CONSUMERS]
     findings.keys = {
@@ -53,66 +44,7 @@ def audit(seen: Observed, malformed: int = 0) -> Findings:
     return findings
 
 
-def is_rejected(order: Order, seen: Observed) -> bool:
-    # Only because all the others fit together (checked below) does this not depend on who came first.
-    return order.sku not in seen.stock or order.quantity > seen.stock[order.sku].opening
-
-
-def _billing(seen: Observed, rejected: set[str]) -> Tally:
-    tally = Tally()
-    for account_id, account in seen.accounts.items():
-        orders = [o for o in seen.orders.values() if o.account_id == account_id]
-        spent = account.opening_balance_cents - account.balance_cents
-        booked = ledger.read(spent, account.entries, {o.order_id: o.amount_cents for o in orders}, rejected)
-        if booked is not None:
-            for order_id, found in booked.items():
-                tally.count(f"order {order_id}: billing of OrderPlaced on {account_id}", 1, found.debits)
-                tally.count(f"order {order_id}: billing of StockRejected on {account_id}",
-                            int(order_id in rejected), found.credits)
-            continue
-        # The amounts do not spell the orders: all that can be said is said of the account.
-        kept = [o for o in orders if o.order_id not in rejected]
-        expected = len(orders) + sum(o.order_id in rejected for o in orders)
-        tally.count(f"account {account_id}: entries", expected, account.entries)
-        if account.entries == expected and spent != sum(o.amount_cents for o in kept):
-            tally.swapped(f"account {account_id}: the entries are right and the balance is not")
-    return tally
-
-
-def _inventory(seen: Observed, rejected: set[str], events: dict[str, Counter]) -> Tally:
-    tally = Tally()
-    by_sku = defaultdict(list)
-    for order in seen.orders.values():
-        by_sku[order.sku].append(order)
-        no = int(order.order_id in rejected)
-        # The event is in the same transaction as the stock, so it says whose reservation an entry was.
-        tally.count(f"order {order.order_id}: reservation of {order.sku}", 1 - no, events[RESERVED][order.order_id])
-        tally.count(f"order {order.order_id}: rejection by inventory", no, events[REJECTED][order.order_id])
-    for sku, stock in seen.stock.items():
-        orders = by_sku.get(sku, [])
-        told = sum(events[RESERVED][o.order_id] for o in orders)
-        tally.count(f"stock {sku}: entries without an event", 0, max(0, stock.entries - told))
-        if stock.entries < told:
-            tally.found -= told - stock.entries
-            tally.lost += [f"stock {sku}: {told} reservations told, {stock.entries} entries"] * (told - stock.entries)
-        taken = sum(o.quantity * events[RESERVED][o.order_id] for o in orders)
-        if stock.entries == told and stock.opening - stock.available != taken:
-            tally.swapped(f"stock {sku}: the entries are right and what is left is not")
-    return tally
-
-
-def _projection(seen: Observed, rejected: set[str]) -> Tally:
-    tally = Tally()
-    last = {(e.order_id, e.event_type): e.event_id for e in seen.written}
-    for order_id in seen.orders:
-        kind, status = (REJECTED, "REJECTED") if order_id in rejected else (RESERVED, "RESERVED")
-        right = Status(status, 2, last.get((order_id, kind), ""))
-        row = seen.statuses.get(order_id)
-        tally.count(f"order {order_id}: projection of {kind} (row is {row})", 1, int(row == right))
-    return tally
-
-
-def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter], malformed: int) -> list[str]:
+def _unexplained(seen: Observed, expected: Expected, malformed: int) -> list[str]:
     """Whatever should not be there, or breaks what the expectations rest on."""
     lines = []
     written = {e.event_id: e for e in seen.written}
@@ -122,22 +54,23 @@ def _unexplained(seen: Observed, rejected: set[str], events: dict[str, Counter],
             lines.append(f"event {event.event_id} ({event.event_type}) was published and never written to the outbox")
         elif row.body != event.body:
             lines.append(f"event {event.event_id}: its published body is not the one of its outbox row")
-    lines += _out_of_order(seen) + _not_one_line(seen)
+    lines += _out_of_order(seen) + _not_one_line(seen) + effects.odd_calls(seen, expected)
     if len(written) != len(seen.written):
         lines.append(f"{len(seen.written) - len(written)} outbox rows have an id that another row has")
     for event in seen.written:
         if event.order_id not in seen.orders:
             lines.append(f"event {event.event_id} ({event.event_type}): its order {event.order_id} does not exist")
     for order_id in seen.orders:
-        if events[PLACED][order_id] != 1:
-            lines.append(f"order {order_id}: {events[PLACED][order_id]} OrderPlaced on the stream instead of one")
+        if expected.events[PLACED][order_id] != 1:
+            lines.append(f"order {order_id}: {expected.events[PLACED][order_id]} OrderPlaced on the stream instead of one")
     for sku, stock in seen.stock.items():
-        wanted = sum(o.quantity for o in seen.orders.values() if o.sku == sku and o.order_id not in rejected)
+        wanted = sum(o.quantity for o in seen.orders.values() if o.sku == sku and o.order_id not in expected.rejected)
         if wanted > stock.opening:
             lines.append(f"stock {sku}: {wanted} wanted of {stock.opening}, so who is rejected depends on the order")
     unknown = [o for o in seen.orders.values() if o.account_id not in seen.accounts]
-    poison = malformed + len(unknown) + sum(o.order_id in rejected for o in unknown)
-    cases = len(seen.quarantined)
+    poison = malformed + len(unknown) + sum(o.order_id in expected.credited for o in unknown)
+    # A call with an unknown outcome is no poison.
+    cases = sum(case.reason != UNKNOWN for case in seen.quarantined)
     if cases < poison:
         lines.append(f"{poison} messages cannot succeed and {cases} are in quarantine: some fell silent")
     lines += [f"quarantined {case.subject} of {case.owner} has no reason" for case in seen.quarantined

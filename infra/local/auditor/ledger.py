@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Booked:
-    """Debits (for OrderPlaced) and credits (for StockRejected) found for one order."""
+    """Debits (for OrderPlaced) and credits (for StockRejected or PaymentDeclined) found for one order."""
 
     debits: int = 0
     credits: int = 0
@@ -36,20 +36,21 @@ def digits(spent: int, amounts: list[int]) -> list[int] | None:
     return None if remainder else [*found, last]
 
 
-def read(spent: int, entries: int, amounts: dict[str, int], rejected: set[str]) -> dict[str, Booked] | None:
-    """Bookings by order id: `spent` is opening minus balance, `amounts` are the orders of the account."""
+def read(spent: int, entries: int, amounts: dict[str, int], credited: set[str]) -> dict[str, Booked] | None:
+    """Bookings by order id: `spent` is opening minus balance, `amounts` are the orders of the account, and
+    `credited` those of them that are credited back."""
     ids = sorted(amounts, key=lambda order: amounts[order])
     found = digits(spent, [amounts[order] for order in ids]) if ids else None
     if found is None:
         return None
     booked = {order: Booked(max(n, 0), max(-n, 0)) for order, n in zip(ids, found)}
     # What the balance cannot show is a debit with its credit. The entries left over are those pairs: they belong to
-    # the rejected orders, one each, and what then remains came too often. (With several of them on one account it can
+    # the credited orders, one each, and what then remains came too often. (With several of them on one account it can
     # only be said that it was one of these; the demo has one.)
     pairs, odd = divmod(entries - sum(b.debits + b.credits for b in booked.values()), 2)
     if odd or pairs < 0:
         return None
-    takers = [order for order in ids if order in rejected] or ids[:1]
+    takers = [order for order in ids if order in credited] or ids[:1]
     for n in range(pairs):
         one = booked[takers[n % len(takers)]]
         one.debits += 1

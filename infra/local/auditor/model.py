@@ -3,7 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-CONSUMERS = ("billing", "inventory", "order-projection")
+CONSUMERS = ("billing", "inventory", "payment", "notification", "order-projection")
+# The reason of a case of which nobody knows whether its call was done.
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,18 @@ class Case:
     subject: str
     reason: str
     detail: str
+    order_id: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request in a provider's ledger."""
+
+    order_id: str
+    work: str  # done, repeated (the first answer once more), declined, mismatch (the key came with another body), none
+    key: str = ""
+    account_id: str = ""
+    amount_cents: int = 0
 
 
 @dataclass
@@ -72,6 +86,8 @@ class Observed:
     outbox_left: list[str] = field(default_factory=list)  # keys of rows still in the outbox
     published: dict[str, list[Event]] = field(default_factory=dict)  # by topic: every copy on its audit queue, as it came
     inbox_keys: Counter = field(default_factory=Counter)  # rows of the inbox by consumer
+    captures: list[Call] = field(default_factory=list)  # what the payment provider was asked
+    mails: list[Call] = field(default_factory=list)  # what the mail provider was asked
     quarantined: list[Case] = field(default_factory=list)
     dead_letters: int = 0  # messages on the dead-letter queues
     counters: dict[str, Counter] = field(default_factory=dict)  # what each consumer has logged

@@ -1,13 +1,15 @@
-"""Reads everything the auditor judges: tables, the outbox table's stream, audit queues, dead-letter queues, logs."""
+"""Reads everything the auditor judges: tables, the outbox table's stream, audit queues, dead-letter queues, the
+providers' ledgers, logs."""
 
 from collections import Counter
 
-from auditor import logs, stream
+from auditor import logs, providers, stream
 from auditor.audit_queue import event_of
 from auditor.model import CONSUMERS, Account, Case, Event, Observed, Order, Status, Stock
 
 
-def observe(clients, names, accepted: list[str], published: dict[str, list[Event]]) -> Observed:
+def observe(clients, names, accepted: list[str], published: dict[str, list[Event]],
+            provider_urls: dict[str, str]) -> Observed:
     """`names` are the stack's resources; `accepted` and `published` were collected while it ran."""
     seen = Observed(accepted=accepted, published=published)
     db, tables = clients["dynamodb"], names.tables
@@ -33,6 +35,7 @@ def observe(clients, names, accepted: list[str], published: dict[str, list[Event
             seen.removed += 1
     seen.quarantined = [case_of(row) for row in scan(db, tables["quarantine"]) if "owner" in row]
     seen.dead_letters = sum(depth(clients["sqs"], url) for url in names.dlqs.values())
+    seen.captures, seen.mails = providers.calls(provider_urls["payment"]), providers.calls(provider_urls["mail"])
     for each in CONSUMERS:
         lines = logs.lines(clients["logs"], each)
         seen.counters[each], seen.effect_lags[each] = logs.counters(lines), logs.lags(lines)
@@ -41,7 +44,8 @@ def observe(clients, names, accepted: list[str], published: dict[str, list[Event
 
 def case_of(row: dict) -> Case:
     """Parts of a large body have no owner, and are no cases."""
-    return Case(row["owner"], row.get("event_key") or row["message_id"], row["reason"], row["detail"])
+    return Case(row["owner"], row.get("event_key") or row["message_id"], row["reason"], row["detail"],
+                row.get("aggregate_id", ""))
 
 
 def scan(client, table: str):
