@@ -10,7 +10,7 @@ use lambda_http::{RequestPayloadExt, request};
 use oncebox::consumer::decode;
 use oncebox::event::{Envelope, Event, Malformed};
 use oncebox::outbox::{SCHEMA, names};
-use order_events::{OrderPlaced, StockRejected, StockReserved};
+use order_events::{OrderPlaced, PaymentCaptured, StockRejected, StockReserved};
 use serde_json::Value;
 
 fn samples() -> BTreeMap<String, String> {
@@ -63,7 +63,9 @@ fn every_sample_is_looked_at_here() {
         "sqs-malformed",
         "sqs-order-placed",
         "sqs-order-placed-sns",
+        "sqs-payment-captured",
         "sqs-stock-rejected",
+        "sqs-stock-reserved",
         "sqs-stock-reserved-sns",
         "stream-insert",
     ];
@@ -79,6 +81,13 @@ fn the_same_event_raw_and_wrapped_by_sns_has_one_key() {
 }
 
 #[test]
+fn payment_and_the_projection_get_the_same_event() {
+    let (raw, _) = one::<StockReserved>("sqs-stock-reserved");
+    let (wrapped, _) = one::<StockReserved>("sqs-stock-reserved-sns");
+    assert_eq!((raw.key(), raw.body_hash()), (wrapped.key(), wrapped.body_hash()));
+}
+
+#[test]
 fn what_follows_an_order_has_the_next_sequence_and_names_its_cause() {
     let (placed, _) = one::<OrderPlaced>("sqs-order-placed");
     let (reserved, event) = one::<StockReserved>("sqs-stock-reserved-sns");
@@ -86,6 +95,9 @@ fn what_follows_an_order_has_the_next_sequence_and_names_its_cause() {
     assert_eq!(event.line.order_id, placed.aggregate_id);
     let (rejected, _) = one::<StockRejected>("sqs-stock-rejected");
     assert_eq!(rejected.sequence, Some(2));
+    let (captured, event) = one::<PaymentCaptured>("sqs-payment-captured");
+    assert_eq!((captured.sequence, captured.cause.causation_id), (Some(3), Some(reserved.id)));
+    assert_eq!(event.line.order_id, placed.aggregate_id);
 }
 
 #[test]

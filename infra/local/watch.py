@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make watch`: `cargo lambda watch` for every function, with tables, topic and queues on the embedded emulator.
+"""`make watch`: `cargo lambda watch` for every function, with tables, topic, queues and providers on the embedded emulator.
 
 The stack is deployed as a whole, so what a watched function writes goes on through the deployed ones: an order placed
 here is published and booked. Ends with Ctrl-C, and the emulator with it. PORT (9000, or a free one) is where
@@ -19,7 +19,7 @@ if __name__ == "__main__":
     bootstrap.ensure("cl")
     bootstrap.enter()
 
-from cloud import emulator  # noqa: E402 - these need the environment entered above
+from cloud import emulator, provider  # noqa: E402 - these need the environment entered above
 from cloud.clients import ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, Clients, forget_user_settings  # noqa: E402
 from cloud.stack import Resources, deploy  # noqa: E402
 from scenario.plan import Plan  # noqa: E402
@@ -34,20 +34,26 @@ CARGO_LAMBDA = bootstrap.LOCAL / "cl" / "bin" / "cargo-lambda"
 
 def main() -> int:
     port = _port()
+    subprocess.run(provider.BUILD, cwd=bootstrap.ROOT, check=True)
     # As `cargo lambda watch` will: without --workspace, so without the tests' features.
     subprocess.run(["cargo", "build", "--bins"], cwd=bootstrap.ROOT, check=True)
     forget_user_settings()
     # Raised where we wait, so that `finally` runs and nothing is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    binaries = bootstrap.ROOT / "target" / "debug"
     running = emulator.start()
+    stand_ins = {}
     try:
         clients = Clients(running.endpoint)
-        names = deploy(clients, bootstrap.ROOT / "target" / "debug", default_parameters(), {})
+        stand_ins = provider.start_both(binaries, running)
+        names = deploy(clients, binaries, default_parameters() | provider.parameters(stand_ins), {})
         seed(clients, names, SHOP)
         _announce(port, running.endpoint)
-        _watch(port, environment(running.endpoint, names))
+        _watch(port, environment(running.endpoint, names, stand_ins))
     finally:
         running.stop()
+        for each in stand_ins.values():
+            each.wait()
     return 0
 
 
@@ -67,7 +73,7 @@ def _watch(port: int, variables: dict[str, str]) -> None:
         raise RuntimeError(f"cargo lambda watch ended with status {status}")
 
 
-def environment(endpoint: str, names: Resources) -> dict[str, str]:
+def environment(endpoint: str, names: Resources, stand_ins: dict) -> dict[str, str]:
     """One set of variables for all functions: cargo-lambda has no file of variables for a single one."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
@@ -81,6 +87,9 @@ def environment(endpoint: str, names: Resources) -> dict[str, str]:
         "ACCOUNTS_TABLE": names.tables["accounts"],
         "STOCK_TABLE": names.tables["stock"],
         "QUARANTINE_TABLE": names.tables["quarantine"],
+        "REMOTE_TABLE": names.tables["remote"],
+        "PAYMENT_URL": stand_ins["payment"].url,
+        "MAIL_URL": stand_ins["mail"].url,
         "EVENT_SOURCE": "watch",
         # The samples' receipts belong to no queue, so the visibility of nothing is changed, whichever queue this is.
         "QUEUE_URL": names.queues["billing"],

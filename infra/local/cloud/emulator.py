@@ -26,6 +26,8 @@ class Emulator:
     pid: int
     run_dir: Path
     process: subprocess.Popen
+    # Reads nothing, and ends with the emulator: what is to end with it too gets this as its standard input.
+    lifeline: int
 
     @property
     def log(self) -> Path:
@@ -44,6 +46,7 @@ class Emulator:
         except (ProcessLookupError, PermissionError):
             pass  # the whole group has ended already
         self.process.wait(STOP_SECONDS)
+        os.close(self.lifeline)
         # The unpacked functions are large; the log stays for the post-mortem.
         shutil.rmtree(self.run_dir / "tmp", ignore_errors=True)
 
@@ -63,18 +66,23 @@ def _try_start(port: int, outlives_us: bool) -> Emulator | None:
     run_dir = LOCAL / "run" / f"{os.getpid()}-{token}"
     (run_dir / "tmp").mkdir(parents=True)
     endpoint = f"http://127.0.0.1:{port}"
+    lifeline, held_by_emulator = os.pipe()
     with (run_dir / "emulator.log").open("wb") as log:
         process = subprocess.Popen(
             [str(LOCAL / "emu" / "bin" / "ministack")],
             env=_environment(port, endpoint, run_dir, token),
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-            preexec_fn=None if outlives_us else _end_with_parent,
+            preexec_fn=None if outlives_us else _end_with_parent, pass_fds=(held_by_emulator,),
         )
+    os.close(held_by_emulator)
     (run_dir / "pid").write_text(str(process.pid))
     (run_dir / "endpoint").write_text(endpoint)
-    emulator = Emulator(endpoint, process.pid, run_dir, process)
+    emulator = Emulator(endpoint, process.pid, run_dir, process, lifeline)
     try:
-        return emulator if _came_up(emulator) else None
+        if _came_up(emulator):
+            return emulator
+        os.close(lifeline)
+        return None
     except BaseException:
         emulator.stop()
         raise

@@ -105,6 +105,7 @@ def _resources(clients: Clients, functions: list[str]) -> Resources:
             "outbox": ids["OutboxTable"],
             "inbox": ids["InboxTable"],
             "quarantine": ids["QuarantineTable"],
+            "remote": ids["RemoteTable"],
             "orders": ids["OrdersTable"],
             "order_status": ids["OrderStatusTable"],
             "accounts": ids["AccountsTable"],
@@ -113,11 +114,15 @@ def _resources(clients: Clients, functions: list[str]) -> Resources:
         queues={
             "billing": ids["BillingQueue"],
             "inventory": ids["InventoryQueue"],
+            "payment": ids["PaymentQueue"],
+            "notification": ids["NotificationQueue"],
             "order-projection": ids["OrderProjectionQueue"],
         },
         dlqs={
             "billing": ids["BillingDlq"],
             "inventory": ids["InventoryDlq"],
+            "payment": ids["PaymentDlq"],
+            "notification": ids["NotificationDlq"],
             "order-projection": ids["OrderProjectionDlq"],
             "outbox-relay": ids["RelayFailureQueue"],
         },

@@ -10,8 +10,10 @@ from scenario.send import send
 # flight, half of them at the end, when it is long done.
 ONE_IN = 4
 TYPES = {  # what each consumer's subscription lets through; order-projection has no filter
-    "billing": ("OrderPlaced", "StockRejected"),
-    "inventory": ("OrderPlaced",),
+    "billing": ("OrderPlaced", "StockRejected", "PaymentDeclined"),
+    "inventory": ("OrderPlaced", "PaymentDeclined"),
+    "payment": ("StockReserved",),
+    "notification": ("PaymentCaptured",),
 }
 
 

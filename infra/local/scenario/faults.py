@@ -16,6 +16,13 @@ SABOTAGE = ("no-inbox", "ack-first")
 KILLS = 3
 RELAY_POINT = "relay-after-publish"
 CONSUMER_POINT = "consumer-after-commit"
+# The provider has captured, and nothing of it is committed.
+PAYMENT_POINT = "remote-after-call"
+# The mail's answer is stored, and not committed. What else its process had begun to mail is unknown by that, so once will do.
+NOTIFICATION_POINT = "remote-after-answer"
+KILLED_USUALLY = "killed after commit, before its answer"
+KILLED = {"payment": "killed after the capture, before its commit",
+          "notification": "killed after the stored answer, before its commit"}
 # No JSON at all; and JSON, with everything but the identity that a consumer must never make up.
 MALFORMED = (
     "not json, and no event either",
@@ -29,6 +36,8 @@ def arm(clients, fault_dir: Path, sabotage: str, kill: bool) -> None:
         "outbox-relay": f"{RELAY_POINT}:2:{KILLS}",
         "billing": f"{CONSUMER_POINT}:7:{KILLS}",
         "inventory": f"{CONSUMER_POINT}:6:{KILLS}",
+        "payment": f"{PAYMENT_POINT}:9:{KILLS}",
+        "notification": f"{NOTIFICATION_POINT}:5:1",
         "order-projection": f"{CONSUMER_POINT}:9:{KILLS}",
     }
     for function, faults in points.items():

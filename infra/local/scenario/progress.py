@@ -16,7 +16,7 @@ def bars(plan: Plan, load: Load):
     with Progress(TextColumn("{task.description:<16}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(),
                   TextColumn("{task.fields[note]}"), console=Console(stderr=True)) as progress:
         placed = progress.add_task("orders placed", total=len(plan.orders), note="")
-        published = progress.add_task("events published", total=2 * len(plan.orders), note="")
+        published = progress.add_task("events published", total=plan.events, note="")
         effects = progress.add_task("effects applied", total=plan.effects, note="")
 
         def show(look: Look) -> None:

@@ -7,10 +7,10 @@ from auditor.audit import audit
 from auditor.audit_queue import AuditQueues
 from auditor.model import CONSUMERS, Findings, Observed
 from auditor.observe import observe
-from scenario import faults, seed
+from scenario import faults, providers, seed
 from scenario.duplicates import Duplicates
 from scenario.load import Load
-from scenario.plan import Plan
+from scenario.plan import DECLINED_FROM_CENTS, Plan
 from scenario.progress import bars
 from scenario.watch import Watch
 
@@ -30,21 +30,24 @@ class Outcome:
         return 0 if self.findings.clean and not self.complaints else 1
 
 
-def run(clients, names, plan: Plan, fault_dir: Path, sabotage: str) -> Outcome:
+def run(clients, names, plan: Plan, fault_dir: Path, sabotage: str, stand_ins: dict) -> Outcome:
     # A second copy of an event would heal what ack-first loses, so it runs without the faults that make copies.
     copies = sabotage != "ack-first"
     seed.seed(clients, names, plan)
     faults.arm(clients, fault_dir, sabotage, kill=copies)
+    providers.misbehave(stand_ins, DECLINED_FROM_CENTS)
+    urls = {each: stand_in.url for each, stand_in in stand_ins.items()}
     audit_queues = AuditQueues(clients, names.topics)
     duplicates = Duplicates(clients, names) if copies else None
     try:
-        load, malformed, at_rest, last = _drive(clients, names, plan, audit_queues, duplicates)
-        seen = observe(clients, names, load.accepted, audit_queues.stop())
+        load, malformed, at_rest, last = _drive(Watch(clients, names, audit_queues, urls), clients, names, plan, duplicates)
+        seen = observe(clients, names, load.accepted, audit_queues.stop(), urls)
     finally:
         audit_queues.close()
         if duplicates:
             duplicates.close()
-    outcome = Outcome(seen, audit(seen, malformed), _thrown(plan, malformed, duplicates, fault_dir), at_rest=at_rest)
+    thrown = _thrown(plan, malformed, duplicates, fault_dir) + providers.thrown(stand_ins)
+    outcome = Outcome(seen, audit(seen, malformed, DECLINED_FROM_CENTS), thrown, at_rest=at_rest)
     outcome.complaints += [f"order not accepted: {each}" for each in load.refused]
     if not at_rest:
         outcome.complaints.append(f"it did not come to rest; still there: {last}")
@@ -56,10 +59,9 @@ def run(clients, names, plan: Plan, fault_dir: Path, sabotage: str) -> Outcome:
     return outcome
 
 
-def _drive(clients, names, plan: Plan, audit_queues: AuditQueues, duplicates: Duplicates | None):
+def _drive(watch: Watch, clients, names, plan: Plan, duplicates: Duplicates | None):
     """The orders, and the wait for their effects; a bound each on the way to rest."""
-    watch = Watch(clients, names, audit_queues)
-    seconds = 90 + len(plan.orders) / 4
+    seconds = 90 + len(plan.orders) / 3
     load = Load(clients, plan.orders)
     try:
         with bars(plan, load) as show:
@@ -81,12 +83,13 @@ def _thrown(plan: Plan, malformed: int, duplicates: Duplicates | None, fault_dir
         ("malformed messages", malformed),
         ("orders for an unknown account", plan.unknown_accounts),
         ("orders for more than there is in stock", plan.rejected),
+        ("orders that the payment provider declines", plan.declined),
     ]
     if duplicates:
         kills = faults.kills(fault_dir)
         thrown += [
             ("duplicate deliveries sent to consumers", duplicates.sent),
             ("outbox-relay killed after publish, before delete", kills["outbox-relay"]),
-            *((f"{each} killed after commit, before its answer", kills[each]) for each in CONSUMERS),
+            *((f"{each} {faults.KILLED.get(each, faults.KILLED_USUALLY)}", kills[each]) for each in CONSUMERS),
         ]
     return thrown

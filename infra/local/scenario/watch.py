@@ -4,13 +4,15 @@ import math
 import time
 from dataclasses import dataclass
 
+from auditor import providers
 from auditor.audit_queue import AuditQueues
-from auditor.model import CONSUMERS
+from auditor.model import CONSUMERS, UNKNOWN
 from auditor.observe import depth, scan
 
 POLL_SECONDS = 0.5
 # So many looks in a row: one look reads queues and tables one after the other, and something may pass between them.
 QUIET_LOOKS = 4
+FINISHED = ("REJECTED", "DECLINED", "PAID")
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,9 @@ class Look:
 
 
 class Watch:
-    def __init__(self, clients, names, audit_queues: AuditQueues):
+    def __init__(self, clients, names, audit_queues: AuditQueues, provider_urls: dict[str, str]):
         self._clients, self._names, self._audit_queues = clients, names, audit_queues
+        self._provider_urls = provider_urls
 
     def look(self) -> Look:
         db, tables, sqs = self._clients["dynamodb"], self._names.tables, self._clients["sqs"]
@@ -42,14 +45,20 @@ class Watch:
         outbox = sum(page["Count"] for page in db.get_paginator("scan").paginate(
             TableName=tables["outbox"], Select="COUNT", ConsistentRead=True))
         entries = sum(int(row["entries"]) for name in ("accounts", "stock") for row in scan(db, tables[name]))
-        finished = sum(row["version"] == "2" for row in scan(db, tables["order_status"]))
+        finished = sum(row["status"] in FINISHED for row in scan(db, tables["order_status"]))
+        cases = [row for row in scan(db, tables["quarantine"]) if "owner" in row]
+        done = {each: {call.order_id for call in providers.calls(url) if call.work == "done"}
+                for each, url in self._provider_urls.items()}
+        # Of some nobody knows, and a person is told.
+        mailed = done["mail"] | {row["aggregate_id"] for row in cases
+                                 if (row["owner"], row["reason"]) == ("notification", UNKNOWN)}
         return Look(
             queued=queued,
             outbox=outbox,
             published=self._audit_queues.everywhere(),
             further=self._audit_queues.further(),
-            effects=entries + finished,
-            quarantined=sum("owner" in row for row in scan(db, tables["quarantine"])),
+            effects=entries + finished + len(done["payment"]) + len(mailed),
+            quarantined=len(cases),
         )
 
     def until_quiet(self, seconds: float, show, enough_effects: float = math.inf) -> tuple[bool, Look]:

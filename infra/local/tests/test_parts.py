@@ -101,6 +101,12 @@ class Plan(unittest.TestCase):
         for count in (10, 11, 25, 50, 199, 200, 1000):
             made = plan.make(count)
             too_many = [o for o in made.orders if o["quantity"] > made.stock.get(o["sku"], 0)]
+            dear = [o for o in made.orders if o["amount_cents"] >= plan.DECLINED_FROM_CENTS and o not in too_many]
+            self.assertEqual(len(dear), made.declined)
+            self.assertGreaterEqual(made.declined, 2)
+            self.assertEqual(made.events, 3 * count - made.rejected)
+            credited = [o["account_id"] for o in too_many + dear]
+            self.assertEqual(len(set(credited)), len(credited))
             self.assertEqual(len(made.orders), count)
             self.assertEqual(len(too_many), made.rejected)
             self.assertGreaterEqual(made.rejected, 2)
