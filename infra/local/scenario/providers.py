@@ -28,7 +28,7 @@ def thrown(stand_ins: dict) -> list[tuple[str, int]]:
     return [
         ("captures refused with 429 or 503", refused(captures)),
         ("captures done, and the answer was lost or a 500", sum(
-            each["work"] == "done" and each["status"] != 200 for each in captures)),
+            each["work"] in ("done", "declined") and each["status"] not in (200, 402) for each in captures)),
         ("mails refused with 429 or 503", refused(mails)),
         ("mails of which nobody knows: the connection was cut", sum(each["status"] is None for each in mails)),
     ]

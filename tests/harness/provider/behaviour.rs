@@ -61,6 +61,8 @@ pub struct Behave {
     pub next: Option<Vec<Behaviour>>,
     /// For all other requests in turn. At first: `Ok` alone.
     pub cycle: Option<Vec<Behaviour>>,
+    /// Declines what has an `amount_cents` of so much or more, where it comes to its work. At first: nothing.
+    pub decline_from_cents: Option<u64>,
 }
 
 impl Behave {

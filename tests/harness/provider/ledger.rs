@@ -73,6 +73,7 @@ pub(super) struct Books {
     honour_keys: bool,
     next: VecDeque<Behaviour>,
     cycle: Vec<Behaviour>,
+    decline_from_cents: u64,
     turn: usize,
     known: HashMap<String, (Vec<u8>, u16, String)>,
     pub(super) ledger: Ledger,
@@ -84,6 +85,7 @@ impl Default for Books {
             honour_keys: true,
             next: VecDeque::new(),
             cycle: vec![Behaviour::Ok],
+            decline_from_cents: u64::MAX,
             turn: 0,
             known: HashMap::new(),
             ledger: Ledger::default(),
@@ -94,6 +96,7 @@ impl Default for Books {
 impl Books {
     pub(super) fn behave(&mut self, behave: Behave) {
         self.honour_keys = behave.honour_keys.unwrap_or(self.honour_keys);
+        self.decline_from_cents = behave.decline_from_cents.unwrap_or(self.decline_from_cents);
         if let Some(next) = behave.next {
             self.next = next.into();
         }
@@ -143,14 +146,43 @@ impl Books {
                 (Work::Mismatch, 422, json!({ "error": "this key came with another body" }).to_string())
             };
         }
-        let (work, status) = match behaviour {
-            Behaviour::Decline => (Work::Declined, 402),
-            _ => (Work::Done, 200),
+        let too_much = cents(&asked.body).is_some_and(|cents| cents >= self.decline_from_cents);
+        let (work, status) = if too_much || behaviour == Behaviour::Decline {
+            (Work::Declined, 402)
+        } else {
+            (Work::Done, 200)
         };
         let answer = json!({ "id": format!("c-{}", self.ledger.done + 1) }).to_string();
         if let Some(key) = key {
             self.known.insert(key.clone(), (asked.body.clone(), status, answer.clone()));
         }
         (work, status, answer)
+    }
+}
+
+fn cents(body: &[u8]) -> Option<u64> {
+    serde_json::from_slice::<Value>(body).ok()?.get("amount_cents")?.as_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_costs_too_much_is_declined_and_stays_so() {
+        let mut books = Books::default();
+        books.behave(Behave {
+            decline_from_cents: Some(100),
+            next: Some(vec![Behaviour::FailAfter { status: 500 }, Behaviour::Ok, Behaviour::Ok]),
+            ..Behave::default()
+        });
+        let mut ask = |key: &str, cents: u64| {
+            let body = json!({ "amount_cents": cents }).to_string().into_bytes();
+            let given = books.ask(&Asked { key: Some(key.to_owned()), body, ..Asked::default() });
+            (given.status, books.ledger.requests.last().map(|entry| entry.work), books.ledger.done)
+        };
+        assert_eq!(ask("dear", 100), (500, Some(Work::Declined), 0));
+        assert_eq!(ask("dear", 100), (402, Some(Work::Repeated), 0));
+        assert_eq!(ask("cheap", 99), (200, Some(Work::Done), 1));
     }
 }
