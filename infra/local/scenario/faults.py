@@ -36,8 +36,8 @@ def arm(clients, fault_dir: Path, sabotage: str, kill: bool) -> None:
         "outbox-relay": f"{RELAY_POINT}:2:{KILLS}",
         "billing": f"{CONSUMER_POINT}:7:{KILLS}",
         "inventory": f"{CONSUMER_POINT}:6:{KILLS}",
-        "payment": f"{PAYMENT_POINT}:9:{KILLS}",
-        "notification": f"{NOTIFICATION_POINT}:5:1",
+        "payment": f"{PAYMENT_POINT}:4:{KILLS}",
+        "notification": f"{NOTIFICATION_POINT}:2:1",
         "order-projection": f"{CONSUMER_POINT}:9:{KILLS}",
     }
     for function, faults in points.items():
