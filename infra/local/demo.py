@@ -31,7 +31,7 @@ from up import default_parameters  # noqa: E402
 
 # A call whose process was killed holds its lease for some seconds more than the function's timeout, which costs its messages
 # receives; and its provider may fail it after that.
-MORE_RECEIVES = {"MaxReceiveCount": "8"}
+MORE_RECEIVES = {"MaxReceiveCount": "12"}
 
 
 def main(options: argparse.Namespace) -> int:
