@@ -55,6 +55,9 @@ def mapping(name: str, kind: str, properties: dict) -> list[str]:
         for bound in ("MaximumRetryAttempts", "MaximumRecordAgeInSeconds"):
             if properties.get(bound, -1) == -1:
                 problems.append(f"{name}: {bound} has no bound, so one poisoned record holds its shard until it is trimmed")
+        if properties.get("ParallelizationFactor", 1) != 1:
+            problems.append(f"{name}: ParallelizationFactor above 1 keeps order for each row only, so rows of one aggregate "
+                            "overtake each other on their way to FIFO destinations")
         if "OnFailure" not in (properties.get("DestinationConfig") or {}):
             problems.append(f"{name}: DestinationConfig has no OnFailure, so what the mapping gives up on is given up in silence")
     return problems

@@ -110,8 +110,7 @@ impl Life<'_> {
         self.provider.behave(Behave::next([first]));
         self.fate.plan(point);
         self.deliver_until_done().await;
-        let story = Story { cases: self.cases().await, done: self.provider.ledger().done };
-        story
+        Story { cases: self.cases().await, done: self.provider.ledger().done }
     }
 
     /// The effect is there once, and nothing is left of the call. The relay publishes the event once more, with a receive
