@@ -63,6 +63,10 @@ class TemplateCheck(unittest.TestCase):
             self.event("OutboxRelayFunction", "Rows")["StartingPosition"] = position
             self.one("OutboxRelayFunction.Rows", "TRIM_HORIZON")
 
+    def test_a_stream_whose_shards_are_split(self):
+        self.event("OutboxRelayFunction", "Rows")["ParallelizationFactor"] = 2
+        self.one("OutboxRelayFunction.Rows", "ParallelizationFactor")
+
     def test_a_stream_without_bounds(self):
         self.event("OutboxRelayFunction", "Rows")["MaximumRetryAttempts"] = -1
         self.one("MaximumRetryAttempts")
