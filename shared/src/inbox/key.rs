@@ -23,7 +23,7 @@ pub mod names {
     pub const EVENT_TYPE: &str = "event_type";
     /// SHA-256 over type and data.
     pub const BODY_HASH: &str = "body_hash";
-    /// The stored response of a client's request ([`RequestKey`](super::RequestKey)); consumers have none.
+    /// The stored response of a client's request ([`RequestKey`](crate::inbox::RequestKey)); consumers have none.
     pub const RESPONSE: &str = "response";
 }
 
