@@ -121,7 +121,7 @@ fn unquoted(rest: &str) -> Result<String, NotAKey> {
 ///             Some(Repeat::Same { response }) => Ok(response),
 ///             Some(Repeat::Other) => Err("422: the key was used for another request".into()),
 ///             Some(Repeat::Concurrent) => Err("409: a request with this key is being carried out".into()),
-///             None => Err(error.into()),
+///             _ => Err(error.into()),
 ///         },
 ///     }
 /// }
