@@ -1,7 +1,6 @@
 //! A store in bad weather: calls take time, and some of them end otherwise than the store would have it.
 
 use std::collections::{HashSet, VecDeque};
-use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use oncebox::store::{
     CancelCode, CancelReason, Item, Page, Pages, Store, StoreError, TransactError, WriteError,
 };
 use oncebox::testing::{Fault, GetFault, ScriptedStore, WriteFault};
+use oncebox_tests::on_its_way;
 
 use crate::scenario::{Call, Code, Cut, Read, Weather, Write};
 
@@ -61,23 +61,6 @@ impl WeatherStore {
     pub(crate) fn reads_failed(&self) -> bool {
         self.weather.lock().unwrap().reads_failed
     }
-}
-
-async fn on_its_way<T: Send + 'static>(
-    before: u64,
-    after: u64,
-    call: impl Future<Output = T> + Send + 'static,
-) -> T {
-    if before + after == 0 {
-        return call.await;
-    }
-    let task = tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(before)).await;
-        let answer = call.await;
-        tokio::time::sleep(Duration::from_millis(after)).await;
-        answer
-    });
-    task.await.unwrap()
 }
 
 impl Store for WeatherStore {

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use oncebox::relay::{Destination, Outgoing, PublishError, Publisher};
 
 use crate::scenario::{Bad, Call, Entry, Said};
-use crate::store::on_its_way;
+use oncebox_tests::on_its_way;
 
 /// All destinations. They note what they accept, and what they should not have been sent.
 #[derive(Debug, Clone, Default)]

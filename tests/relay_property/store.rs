@@ -1,7 +1,6 @@
 //! A store in bad weather: calls take time, and some of them end otherwise than the store would have it.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use futures::future::BoxFuture;
 use oncebox::outbox::names;
 use oncebox::store::{CancelCode, Item, Page, Pages, Store, StoreError, TransactError, WriteError};
 use oncebox::testing::{DeleteFault, Fault, GetFault, MemoryStore, PageFault, ScriptedStore, WriteFault};
+use oncebox_tests::on_its_way;
 
 use crate::scenario::{Call, Cut, Left, Read, Weather, Write};
 
@@ -57,23 +57,6 @@ impl WeatherStore {
             call.unwrap_or(Call { before: 0, after: 0, answer: T::default() });
         (ScriptedStore::new(Arc::new(self.memory.clone())), before, after, answer)
     }
-}
-
-pub(crate) async fn on_its_way<T: Send + 'static>(
-    before: u64,
-    after: u64,
-    call: impl Future<Output = T> + Send + 'static,
-) -> T {
-    if before + after == 0 {
-        return call.await;
-    }
-    let task = tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(before)).await;
-        let answer = call.await;
-        tokio::time::sleep(Duration::from_millis(after)).await;
-        answer
-    });
-    task.await.unwrap()
 }
 
 impl Store for WeatherStore {

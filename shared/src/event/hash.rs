@@ -27,6 +27,17 @@ impl BodyHash {
     }
 }
 
+/// `text` where it has at most `max` bytes and is all letters, digits and punctuation of ASCII, as headers and FIFO ids
+/// want it; else its hash.
+#[cfg(any(feature = "relay", feature = "remote", test))]
+pub(crate) fn graphic_or_hash(text: &str, max: usize) -> String {
+    if text.len() <= max && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        text.to_owned()
+    } else {
+        sha256_hex(text)
+    }
+}
+
 /// SHA-256 in lower-case hex.
 pub(crate) fn sha256_hex(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()

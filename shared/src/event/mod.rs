@@ -17,6 +17,8 @@ use serde::de::DeserializeOwned;
 pub use emit::{Emit, EmitError};
 pub use envelope::{Cause, Envelope, Malformed};
 pub use hash::BodyHash;
+#[cfg(any(feature = "relay", feature = "remote", test))]
+pub(crate) use hash::graphic_or_hash;
 pub(crate) use hash::sha256_hex;
 pub use id::{EventId, EventKey};
 pub(crate) use id::{bounded, without_hash};

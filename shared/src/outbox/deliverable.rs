@@ -19,11 +19,7 @@ pub(crate) fn message_bytes(row: &Row) -> usize {
 /// letters, digits and punctuation.
 #[cfg(any(feature = "relay", test))]
 pub(crate) fn fifo_id(text: &str) -> String {
-    if text.len() <= MAX_FIFO_ID && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        text.to_owned()
-    } else {
-        crate::event::sha256_hex(text)
-    }
+    crate::event::graphic_or_hash(text, MAX_FIFO_ID)
 }
 
 /// Checks a row against each of its destinations.

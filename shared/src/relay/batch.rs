@@ -13,10 +13,9 @@ use super::stream::{self, Ignored, StreamRecord};
 use super::{AfterPublish, Publisher, Routes};
 use crate::outbox::{Row, is_published};
 use crate::quarantine::Quarantine;
-use crate::retry::Backoff;
 use crate::store::Store;
 use crate::telemetry::chain;
-use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
+use crate::time::{Clock, Deadline, Ids, SystemClock};
 
 /// Reads in flight at once.
 const CONCURRENT_READS: usize = 8;
@@ -77,25 +76,9 @@ impl Relay {
         routes: Routes,
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let backoff = Backoff::default();
         Self {
-            sender: Sender {
-                publisher,
-                clock: Arc::clone(&clock),
-                backoff,
-                seen: super::seen::Seen::default(),
-                again: None,
-            },
-            keeper: Keeper {
-                store,
-                table: table.into(),
-                after: AfterPublish::default(),
-                quarantine: None,
-                owner: "outbox-relay".into(),
-                clock,
-                ids: Arc::new(RandomIds),
-                backoff,
-            },
+            sender: Sender::new(publisher, Arc::clone(&clock)),
+            keeper: Keeper::new(store, table.into(), "outbox-relay", clock),
             routes,
             grace: Duration::from_secs(300),
             margin: Duration::from_millis(500),

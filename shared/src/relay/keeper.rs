@@ -13,7 +13,7 @@ use crate::quarantine::{Case, Quarantine, Reason};
 use crate::retry::{self, Backoff};
 use crate::store::{CancelCode, CancelReason, Item, Store, TransactError};
 use crate::telemetry::chain;
-use crate::time::{Clock, Deadline, Ids};
+use crate::time::{Clock, Deadline, Ids, RandomIds};
 
 /// Keys that `BatchWriteItem` takes in one call.
 const MAX_DELETES: usize = 25;
@@ -34,6 +34,20 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
+    /// One without a quarantine, which deletes what is published.
+    pub(super) fn new(store: Arc<dyn Store>, table: Arc<str>, owner: &str, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            table,
+            after: AfterPublish::default(),
+            quarantine: None,
+            owner: owner.into(),
+            clock,
+            ids: Arc::new(RandomIds),
+            backoff: Backoff::default(),
+        }
+    }
+
     pub(super) async fn delete(&self, keys: Vec<Item>, deadline: Deadline) {
         let calls: Vec<Vec<Item>> = keys.chunks(MAX_DELETES).map(<[Item]>::to_vec).collect();
         stream::iter(calls)
@@ -65,10 +79,8 @@ impl Keeper {
     /// Moves a row to the quarantine that some destinations refuse, and all others have accepted. False when it is still
     /// in the outbox.
     pub(super) async fn quarantine_refused(&self, progress: &Progress<'_>, deadline: Deadline) -> bool {
-        let refusals = progress.refusals();
-        let reasons: Vec<String> = refusals.iter().map(|(to, why)| format!("{to}: {why}")).collect();
-        let owed = refusals.iter().map(|(to, _)| to.to_string()).collect();
-        let detail = format!("{} bytes; {}", progress.row.body.len(), reasons.join("; "));
+        let owed = progress.refusals().iter().map(|(to, _)| to.to_string()).collect();
+        let detail = format!("{} bytes; {}", progress.row.body.len(), progress.refused_because());
         self.quarantine(progress.row, Reason::Permanent, detail, owed, 1, deadline).await
     }
 

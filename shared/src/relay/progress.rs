@@ -80,6 +80,12 @@ impl<'a> Progress<'a> {
             .collect()
     }
 
+    /// Who refuses the row, and why, in words.
+    pub(super) fn refused_because(&self) -> String {
+        let reasons: Vec<String> = self.refusals().iter().map(|(to, why)| format!("{to}: {why}")).collect();
+        reasons.join("; ")
+    }
+
     /// Destinations that refuse the row, with their reasons.
     pub(super) fn refusals(&self) -> Vec<(&'a Destination, &str)> {
         let pairs = self.destinations.iter().zip(&self.states);

@@ -35,6 +35,11 @@ pub(super) struct Sender {
 type Place = (usize, usize);
 
 impl Sender {
+    /// One that remembers nothing yet.
+    pub(super) fn new(publisher: Arc<dyn Publisher>, clock: Arc<dyn Clock>) -> Self {
+        Self { publisher, clock, backoff: Backoff::default(), seen: Seen::default(), again: None }
+    }
+
     /// Sends to all standard destinations, then to the FIFO ones. A row that those refuse for good is let go of by
     /// `keeper` before anything behind it goes out. Answers what the destinations said.
     pub(super) async fn send(&self, rows: &mut [Progress<'_>], keeper: &Keeper, deadline: Deadline) -> Tally {

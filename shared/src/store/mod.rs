@@ -44,6 +44,21 @@ pub enum Pages<'a> {
     },
 }
 
+impl<'a> Pages<'a> {
+    /// The table.
+    #[must_use]
+    pub fn table(self) -> &'a str {
+        let (Self::Table(table) | Self::Index { table, .. } | Self::Partition { table, .. }) = self;
+        table
+    }
+
+    /// The operation that reads it, as errors name it.
+    #[cfg(feature = "test-util")]
+    pub(crate) fn operation(self) -> &'static str {
+        if matches!(self, Self::Partition { .. }) { "Query" } else { "Scan" }
+    }
+}
+
 /// One page of items.
 #[derive(Clone, Default, PartialEq)]
 pub struct Page {

@@ -304,9 +304,9 @@ impl Store for ScriptedStore {
     }
 
     fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
-        let (Pages::Table(table) | Pages::Index { table, .. } | Pages::Partition { table, .. }) = of;
         Box::pin(async move {
-            let (at, fault) = self.enter(Call::new(Operation::Page, table), |script| &mut script.page).await;
+            let (at, fault) =
+                self.enter(Call::new(Operation::Page, of.table()), |script| &mut script.page).await;
             self.leave(at, fault.answer(of, self.inner.page(of, start)).await)
         })
     }

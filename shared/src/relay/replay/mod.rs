@@ -13,11 +13,10 @@ pub use selection::Selection;
 use super::keeper::Keeper;
 use super::progress::{Next, Progress};
 use super::send::Sender;
-use super::{AfterPublish, Destination, Publisher, Routes};
+use super::{Destination, Publisher, Routes};
 use crate::outbox::{Row, is_published};
-use crate::retry::Backoff;
 use crate::store::{Item, Page, Store, StoreError};
-use crate::time::{Clock, Deadline, Ids, RandomIds, SystemClock};
+use crate::time::{Clock, Deadline, Ids, SystemClock};
 
 /// Publishes events again that were published before, each with its own event id, so that a consumer that has applied
 /// one sees a duplicate.
@@ -97,24 +96,8 @@ impl Replay {
         routes: Routes,
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let backoff = Backoff::default();
-        let sender = Sender {
-            publisher,
-            clock: Arc::clone(&clock),
-            backoff,
-            seen: super::seen::Seen::default(),
-            again: None,
-        };
-        let keeper = Keeper {
-            store,
-            table: table.into(),
-            after: AfterPublish::default(),
-            quarantine: None,
-            owner: "replay".into(),
-            clock,
-            ids: Arc::new(RandomIds),
-            backoff,
-        };
+        let sender = Sender::new(publisher, Arc::clone(&clock));
+        let keeper = Keeper::new(store, table.into(), "replay", clock);
         Self { sender, keeper, routes, only: None, per_second: PACE, margin: Duration::from_millis(500) }
     }
 
@@ -213,10 +196,7 @@ impl Replay {
             match progress.next() {
                 Next::Finish => replayed.published += 1,
                 Next::Quarantine => {
-                    let refusals = progress.refusals();
-                    let reasons: Vec<String> =
-                        refusals.iter().map(|(to, why)| format!("{to}: {why}")).collect();
-                    replayed.failed.push((progress.row.sk.clone(), reasons.join("; ")));
+                    replayed.failed.push((progress.row.sk.clone(), progress.refused_because()))
                 }
                 Next::Again(reason) => replayed.failed.push((progress.row.sk.clone(), reason)),
             }

@@ -198,11 +198,8 @@ impl Store for MemoryStore {
 
     fn page<'a>(&'a self, of: Pages<'a>, start: Option<Item>) -> BoxFuture<'a, Result<Page, StoreError>> {
         future::lazy(move |_| {
-            let (operation, table) = match of {
-                Pages::Table(table) | Pages::Index { table, .. } => ("Scan", table),
-                Pages::Partition { table, .. } => ("Query", table),
-            };
-            self.lock().page(of, start.as_ref()).map_err(|refusal| refusal.into_store(operation, table))
+            let page = self.lock().page(of, start.as_ref());
+            page.map_err(|refusal| refusal.into_store(of.operation(), of.table()))
         })
         .boxed()
     }

@@ -93,9 +93,7 @@ impl State {
     }
 
     pub(crate) fn page(&self, of: Pages<'_>, start: Option<&Item>) -> Result<Page, Refusal> {
-        let (Pages::Table(name) | Pages::Index { table: name, .. } | Pages::Partition { table: name, .. }) =
-            of;
-        index::page(self.table(name)?, of, start)
+        index::page(self.table(of.table())?, of, start)
     }
 
     pub(crate) fn add_index(&mut self, table: &str, name: &str, index: Index) -> Result<(), Refusal> {

@@ -150,10 +150,7 @@ impl PageFault {
         of: Pages<'_>,
         pass: impl Future<Output = Result<Page, StoreError>>,
     ) -> Result<Page, StoreError> {
-        let (operation, table) = match of {
-            Pages::Table(table) | Pages::Index { table, .. } => ("Scan", table),
-            Pages::Partition { table, .. } => ("Query", table),
-        };
+        let (operation, table) = (of.operation(), of.table());
         match self {
             Self::Pass => pass.await,
             Self::TimedOut => Err(store_error(operation, table, TIMEOUT)),

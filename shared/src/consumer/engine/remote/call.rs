@@ -6,7 +6,7 @@ use super::Held;
 use crate::consumer::engine::{Admitted, Engine, of_handler};
 use crate::consumer::{HandlerError, Verdict};
 use crate::effect::remote::{Kind, NoReply, Outcome, Outgoing, Remote, retry_after};
-use crate::event::sha256_hex;
+use crate::event::graphic_or_hash;
 use crate::time::Deadline;
 
 /// A call that would have less time is not begun: it would only become unknown.
@@ -62,11 +62,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 
 /// The event's id. What no header may hold is hashed: the key only has to be the same each time.
 fn idempotency_key(event_key: &str) -> String {
-    if event_key.len() <= MAX_KEY && event_key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        event_key.to_owned()
-    } else {
-        sha256_hex(event_key)
-    }
+    graphic_or_hash(event_key, MAX_KEY)
 }
 
 #[cfg(test)]
