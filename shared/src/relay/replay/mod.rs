@@ -21,7 +21,7 @@ use crate::time::{Clock, Deadline, Ids, SystemClock};
 /// Publishes events again that were published before, each with its own event id, so that a consumer that has applied
 /// one sees a duplicate.
 ///
-/// What can be replayed is what [`AfterPublish::Keep`] has kept. A row that is still owed is passed over: it is the live
+/// What can be replayed is what [`AfterPublish::Keep`](super::AfterPublish::Keep) has kept. A row that is still owed is passed over: it is the live
 /// relay's, and a replay beside it so adds at most one publish a row. FIFO destinations forget a deduplication id after
 /// 5 minutes and drop what comes with it in that time, silently; a replay therefore sends another deduplication id, made
 /// of the event id and one id for the replay, and is delivered whenever it comes.
