@@ -1,0 +1,5 @@
+//! The process that is measured.
+
+mod usage;
+
+pub(crate) use usage::Usage;
