@@ -1,33 +1,58 @@
-//! Runs one process and says what it used. The Runtime API and the AWS services that it is to be given are not here yet.
+//! One measured run of one process: hands it invocations over the Lambda Runtime API, stands in for DynamoDB, SNS and SQS,
+//! checks what it did, and prints one line of JSON. `tests/bench/README.md` says how to run it and what it measures.
 
+mod aws;
 mod child;
+mod clock;
+mod http;
+mod options;
+mod outcome;
+mod runtime;
+mod summary;
+mod work;
 
 use std::error::Error;
-use std::process::{Command, ExitCode, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use aws::Aws;
+use child::{Process, Settings};
+use options::Options;
+use outcome::Outcome;
+use runtime::Runtime;
+use work::Plan;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("lane: {error}");
+    let options = match Options::parse(std::env::args_os().skip(1)) {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("lane: {why}\n{}", options::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match run(&options) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("lane: {why}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args_os().skip(1).skip_while(|argument| argument != "--").skip(1);
-    let program = arguments.next().ok_or("usage: lane -- COMMAND ARG...")?;
-    let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).spawn()?;
-    let mut last = child::Usage::default();
-    while child.try_wait()?.is_none() {
-        if let Ok(usage) = child::Usage::of(child.id()) {
-            last = usage;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    println!("{}", serde_json::json!({"cpu_us": last.cpu_ns / 1000, "peak_kib": last.peak_kib}));
-    Ok(())
+fn run(options: &Options) -> Result<String, Box<dyn Error>> {
+    let mut settings = Settings::from_env();
+    let (invocations, tables, check) = Plan::new(options, &settings)?.split();
+    let (outcome, told) = Outcome::new();
+    let aws = Arc::new(Aws::new(tables, options.latency, outcome.clone()));
+    let runtime = Arc::new(Runtime::new(invocations, options.warmup, Arc::clone(&aws), outcome));
+    settings.connect(http::serve(Arc::clone(&runtime))?, http::serve(Arc::clone(&aws))?);
+    let (mut process, started) = Process::start(options, &settings)?;
+    runtime.started(started);
+    let window = process.wait(&told, options.limit)?;
+    drop(process);
+    let found = check.verify(&aws, &window.answers, options.warmup)?;
+    Ok(summary::line(options, &window, found, aws.connections()))
 }

@@ -37,6 +37,15 @@ impl Usage {
     }
 }
 
+/// The pids of all descendants of `pid`, children before their own.
+pub(super) fn descendants(pid: u32) -> Vec<u32> {
+    let root = Path::new("/proc").join(pid.to_string());
+    let lists = each_thread(&root, |thread| fs::read_to_string(thread.join("children")).unwrap_or_default());
+    let children = lists.unwrap_or_default().join(" ");
+    let children: Vec<u32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    children.into_iter().flat_map(|child| std::iter::once(child).chain(descendants(child))).collect()
+}
+
 fn each_thread<T>(process: &Path, mut read: impl FnMut(&Path) -> T) -> io::Result<Vec<T>> {
     fs::read_dir(process.join("task"))?.map(|thread| Ok(read(&thread?.path()))).collect()
 }
@@ -88,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_process_counts() {
+    fn a_child_process_counts_and_is_found() {
         // Without exec the shell stays, and the child is its own.
         let mut shell = Command::new("sh")
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; (read x; :)"])
@@ -102,6 +111,7 @@ mod tests {
         let of_shell = Usage::of(shell.id()).unwrap();
         assert!(of_shell.cpu_ns > 5_000_000 && of_shell.peak_kib > 0, "{of_shell:?}");
         assert!(usage.cpu_ns >= of_shell.cpu_ns, "{usage:?} has {of_shell:?}");
+        assert!(descendants(std::process::id()).contains(&shell.id()));
         drop(shell.stdin.take());
         assert!(shell.wait().unwrap().success());
     }
