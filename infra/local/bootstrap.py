@@ -22,6 +22,9 @@ ENVIRONMENTS = {
     "cl": ("cargo-lambda.txt", ["--no-deps"]),
     "zig": ("zig.txt", []),
     "sam": ("sam.txt", []),
+    "bench": ("bench.txt", []),
+    "bench-python": ("bench-python.txt", ["--no-deps"]),
+    "bench-node": ("bench-node.txt", ["--no-deps"]),
 }
 
 
