@@ -27,6 +27,8 @@ pub(crate) fn line(options: &Options, window: &Window, found: Found, connections
         "calls_by_operation": window.counts.by_operation,
         "bytes_in": window.counts.bytes_in,
         "bytes_out": window.counts.bytes_out,
+        "write_units": window.counts.units.write,
+        "read_units": window.counts.units.read,
         "connections": connections,
         "init_ms": millis(window.init),
         "first_ms": millis(window.first),

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use dynamo::{Dynamo, Item, Tables, Value};
+pub(crate) use dynamo::{Dynamo, Item, Tables, Units, Value};
 pub(crate) use sns::{Published, Sns};
 
 use crate::http::{Request, Response, Service};
@@ -48,6 +48,8 @@ pub(crate) struct Counts {
     pub(crate) bytes_in: u64,
     /// Bytes of answers on the wire, heads included.
     pub(crate) bytes_out: u64,
+    /// Of DynamoDB.
+    pub(crate) units: Units,
 }
 
 impl Counts {
@@ -60,6 +62,7 @@ impl Counts {
             by_operation: by_operation.filter(|(_, n)| *n > 0).collect(),
             bytes_in: self.bytes_in - before.bytes_in,
             bytes_out: self.bytes_out - before.bytes_out,
+            units: self.units.since(before.units),
         }
     }
 
@@ -103,7 +106,8 @@ impl Aws {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let units = self.dynamo.tables().units();
+        Counts { units, ..self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone() }
     }
 
     /// Connections that clients have opened.

@@ -82,18 +82,19 @@ mod tests {
     #[test]
     fn every_thread_counts() {
         let before = Usage::of(std::process::id()).unwrap();
+        // Each thread works for 20 ms of its own time, however busy the machine is.
         let busy = || {
             let start = Instant::now();
-            while start.elapsed() < Duration::from_millis(60) {
+            let own = || fs::read_to_string("/proc/thread-self/schedstat").map_or(0, |text| on_cpu(&text));
+            while own() < 20_000_000 && start.elapsed() < Duration::from_secs(20) {
                 std::hint::black_box(start);
             }
-            let own = Usage::of(std::process::id()).unwrap();
-            own.cpu_ns
+            Usage::of(std::process::id()).unwrap().cpu_ns
         };
         let others: Vec<_> = (0..2).map(|_| thread::spawn(busy)).collect();
         let last = others.into_iter().map(|thread| thread.join().unwrap()).max().unwrap();
         let main_alone = fs::read_to_string("/proc/self/schedstat").map_or(0, |text| on_cpu(&text));
-        assert!(last > before.cpu_ns.max(main_alone) + 10_000_000, "{before:?}, {last}, {main_alone}");
+        assert!(last >= before.cpu_ns.max(main_alone) + 20_000_000, "{before:?}, {last}, {main_alone}");
     }
 
     #[test]

@@ -129,11 +129,13 @@ impl Runtime {
     fn finish(&self, progress: &mut Progress, usage: Usage, counts: &Counts) -> Result<(), String> {
         let opened = progress.window.take().ok_or("nothing was measured")?;
         let last = progress.last_answer.ok_or("nothing was answered")?;
+        let cpu_ns = usage.cpu_ns.checked_sub(opened.usage.cpu_ns);
+        let cpu_ns = cpu_ns.ok_or("a thread has ended in the window, and has taken its time with it")?;
         self.outcome.done(Window {
             init: progress.init,
             first: progress.first,
             measured: last.duration_since(opened.at),
-            cpu_ns: usage.cpu_ns - opened.usage.cpu_ns,
+            cpu_ns,
             counts: counts.since(&opened.counts),
             peak_kib: usage.peak_kib,
             answers: std::mem::take(&mut progress.answers),

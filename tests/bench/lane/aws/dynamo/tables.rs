@@ -2,11 +2,15 @@ use std::collections::{HashMap, HashSet};
 
 use super::expression::{self, Scope};
 use super::request::{Kind, Write};
+use super::units::{self, Units};
 use super::value::{Item, Value};
 
-/// The tables' rows, by their keys.
+/// The tables' rows, by their keys, and what calls have used.
 #[derive(Debug, Default)]
-pub(crate) struct Tables(HashMap<String, Table>);
+pub(crate) struct Tables {
+    tables: HashMap<String, Table>,
+    units: Units,
+}
 
 #[derive(Debug)]
 struct Table {
@@ -20,7 +24,7 @@ pub(super) type Failed = Option<Item>;
 impl Tables {
     /// A table with the attributes of its primary key.
     pub(crate) fn create(&mut self, name: &str, key: &'static [&'static str]) {
-        self.0.insert(name.to_owned(), Table { key, rows: HashMap::new() });
+        self.tables.insert(name.to_owned(), Table { key, rows: HashMap::new() });
     }
 
     /// Puts a row there without a call.
@@ -35,12 +39,24 @@ impl Tables {
 
     /// All rows of a table, in no order.
     pub(crate) fn rows(&self, table: &str) -> impl Iterator<Item = &Item> {
-        self.0.get(table).into_iter().flat_map(|table| table.rows.values())
+        self.tables.get(table).into_iter().flat_map(|table| table.rows.values())
     }
 
-    pub(super) fn get(&self, table: &str, key: &Item) -> Result<Option<&Item>, String> {
+    /// What all calls so far have used.
+    pub(crate) fn units(&self) -> Units {
+        self.units
+    }
+
+    /// Reads a row.
+    pub(super) fn get(&mut self, table: &str, key: &Item) -> Result<Option<&Item>, String> {
+        let bytes = self.find(table, key)?.map_or(0, units::bytes);
+        self.units.has_read(bytes);
+        self.find(table, key)
+    }
+
+    fn find(&self, table: &str, key: &Item) -> Result<Option<&Item>, String> {
         let key = self.key(table, key)?;
-        Ok(self.0.get(table).and_then(|table| table.rows.get(&key)))
+        Ok(self.tables.get(table).and_then(|table| table.rows.get(&key)))
     }
 
     /// Carries out one write, unless its condition is false.
@@ -49,9 +65,7 @@ impl Tables {
             return Err("ReturnValues are not known here".to_owned());
         }
         let checked = self.check(kind, &write)?;
-        if checked.is_ok() {
-            self.apply(kind, write)?;
-        }
+        self.carry_out(kind, write, checked.is_ok(), false)?;
         Ok(checked)
     }
 
@@ -66,47 +80,57 @@ impl Tables {
             }
             checked.push(self.check(*kind, write)?);
         }
-        if checked.iter().all(Result::is_ok) {
-            for (kind, write) in writes {
-                self.apply(kind, write)?;
-            }
+        let all_hold = checked.iter().all(Result::is_ok);
+        for (kind, write) in writes {
+            self.carry_out(kind, write, all_hold, true)?;
         }
         Ok(checked)
     }
 
     fn check(&self, kind: Kind, write: &Write) -> Result<Result<(), Failed>, String> {
-        let stored = self.get(&write.table_name, target(kind, write))?;
+        let stored = self.find(&write.table_name, target(kind, write))?;
         let Some(condition) = &write.condition_expression else { return Ok(Ok(())) };
         let holds = expression::holds(condition, scope(write), stored)?;
         Ok(if holds { Ok(()) } else { Err(stored.filter(|_| write.shows_old()).cloned()) })
     }
 
-    fn apply(&mut self, kind: Kind, write: Write) -> Result<(), String> {
+    /// Writes if `holds`, and counts in either case.
+    fn carry_out(
+        &mut self,
+        kind: Kind,
+        write: Write,
+        holds: bool,
+        in_transaction: bool,
+    ) -> Result<(), String> {
         let key = self.key(&write.table_name, target(kind, &write))?;
         let rows = &mut self.table(&write.table_name)?.rows;
+        let before = rows.get(&key).map_or(0, units::bytes);
+        let mut after = if kind == Kind::Put { units::bytes(&write.item) } else { 0 };
         match kind {
-            Kind::Put => {
+            Kind::Put if holds => {
                 rows.insert(key, write.item);
             }
-            Kind::Delete => {
+            Kind::Delete if holds => {
                 rows.remove(&key);
             }
-            Kind::Check => {}
-            Kind::Update => {
+            Kind::Update if holds => {
                 let item = rows.entry(key).or_insert_with(|| write.key.clone());
                 let change = write.update_expression.as_deref().unwrap_or_default();
                 expression::update(change, scope(&write), item)?;
+                after = units::bytes(item);
             }
+            Kind::Put | Kind::Delete | Kind::Update | Kind::Check => {}
         }
+        self.units.wrote(before.max(after), in_transaction);
         Ok(())
     }
 
     fn table(&mut self, name: &str) -> Result<&mut Table, String> {
-        self.0.get_mut(name).ok_or_else(|| no_table(name))
+        self.tables.get_mut(name).ok_or_else(|| no_table(name))
     }
 
     fn key(&self, table: &str, item: &Item) -> Result<String, String> {
-        let names = self.0.get(table).ok_or_else(|| no_table(table))?.key;
+        let names = self.tables.get(table).ok_or_else(|| no_table(table))?.key;
         let mut key = String::with_capacity(64);
         for name in names {
             let Some(Value::S(part)) = item.get(*name) else {
