@@ -31,6 +31,7 @@ test: .local/nextest build ## every test; ends with nextest's summary
 	cargo test --workspace --doc $(FEATURES)
 	cd infra/local && ../../.local/emu/bin/python -m unittest discover -s tests -t .
 	cd infra/check && ../../.local/emu/bin/python -m unittest test_template
+	cd tests/bench/run && ../../../.local/emu/bin/python -m unittest discover -s tests -t .
 	cd infra/local && ../../.local/emu/bin/python -m tests.demo_test
 	$(NEXTEST) nextest run --workspace --all-targets $(FEATURES)
 
@@ -65,3 +66,11 @@ watch: ## `cargo lambda watch`, with tables and topic on the emulator: PORT=9000
 .PHONY: check-release
 check-release: ## what `make build-release` has built: complete, no fault points, a panic fails one record
 	@python3 infra/local/release_check.py
+
+.PHONY: bench
+bench: ## every contestant side by side, 20 minutes: REPEAT=5, ONLY=CONTESTANT/WORK, QUICK=1
+	@python3 tests/bench/run/bench.py
+
+.PHONY: bench-docs
+bench-docs: ## tables and plots of docs/ from what `make bench` has measured
+	@python3 tests/bench/run/docs.py
