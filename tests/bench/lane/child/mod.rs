@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 pub(crate) use settings::Settings;
-pub(crate) use usage::Usage;
+pub(crate) use usage::{Spent, Usage};
 
 use crate::options::Options;
 use crate::runtime::{Started, Window};

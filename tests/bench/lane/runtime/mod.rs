@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::aws::{Aws, Counts};
-use crate::child::Usage;
+use crate::child::{Spent, Usage};
 use crate::clock::now_millis;
 use crate::http::{Request, Response, Service};
 use crate::outcome::Outcome;
@@ -24,8 +24,8 @@ pub(crate) struct Window {
     pub(crate) first: Duration,
     /// From handing out the first measured invocation until the last answer.
     pub(crate) measured: Duration,
-    /// CPU time between the question for the first measured invocation and the one after the last, in nanoseconds.
-    pub(crate) cpu_ns: u64,
+    /// CPU time between the question for the first measured invocation and the one after the last.
+    pub(crate) spent: Spent,
     /// Calls in the same time.
     pub(crate) counts: Counts,
     /// At the end.
@@ -105,7 +105,7 @@ impl Runtime {
             if index == self.warmup {
                 progress.window = Some(Opened { at: Instant::now(), usage, counts });
             } else {
-                self.finish(&mut progress, usage, &counts)?;
+                self.finish(&mut progress, &usage, &counts)?;
                 drop(progress);
                 loop {
                     thread::park();
@@ -126,16 +126,14 @@ impl Runtime {
         Ok(response)
     }
 
-    fn finish(&self, progress: &mut Progress, usage: Usage, counts: &Counts) -> Result<(), String> {
+    fn finish(&self, progress: &mut Progress, usage: &Usage, counts: &Counts) -> Result<(), String> {
         let opened = progress.window.take().ok_or("nothing was measured")?;
         let last = progress.last_answer.ok_or("nothing was answered")?;
-        let cpu_ns = usage.cpu_ns.checked_sub(opened.usage.cpu_ns);
-        let cpu_ns = cpu_ns.ok_or("a thread has ended in the window, and has taken its time with it")?;
         self.outcome.done(Window {
             init: progress.init,
             first: progress.first,
             measured: last.duration_since(opened.at),
-            cpu_ns,
+            spent: usage.since(&opened.usage),
             counts: counts.since(&opened.counts),
             peak_kib: usage.peak_kib,
             answers: std::mem::take(&mut progress.answers),
