@@ -1,4 +1,4 @@
-"""Dollars for a million events: measured calls and times, counted write units, list prices."""
+"""Dollars for a million events: measured calls, write units and times, list prices."""
 
 from dataclasses import dataclass
 
@@ -42,31 +42,18 @@ SCHEMES = (
 )
 
 
-@dataclass(frozen=True)
-class Units:
-    """Write units of an event, from the measured tables of docs/cost.md."""
+def outbox_row_units(document: str) -> float:
+    """Write units of an outbox row in the producer's transaction, from the measured table of docs/cost.md.
 
-    outbox_row: float
-    delete: float
-    inbox_and_update: float
-    packed: float
-
-
-def units(document: str) -> Units:
-    """Read from the document. Raises ValueError when a line of it is missing."""
-    relay = _line(document, "relay", ["topic", "Delete", str(RELAY_BATCH)])
-    plain = _line(document, "consumer", ["inbox and an update", "first", str(CONSUMER_BATCH)])
-    packed = _line(document, "consumer", ["the same, packed", "first", str(CONSUMER_BATCH)])
-    return Units(float(relay[5]), float(relay[6]), float(plain[4]), float(packed[4]))
-
-
-def _line(document: str, table: str, begins: list[str]) -> list[str]:
-    text = document.partition(f"<!-- measured: {table} -->\n")[2].partition("\n\n")[0]
+    Raises ValueError when its line is missing.
+    """
+    begins = ["topic", "Delete", str(RELAY_BATCH)]
+    text = document.partition("<!-- measured: relay -->\n")[2].partition("\n\n")[0]
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[: len(begins)] == begins:
-            return cells
-    raise ValueError(f"docs/cost.md, table {table!r} has no line {begins}")
+            return float(cells[5])
+    raise ValueError(f"docs/cost.md, table 'relay' has no line {begins}")
 
 
 def billed_seconds(one: dict) -> float:
@@ -75,27 +62,18 @@ def billed_seconds(one: dict) -> float:
     return max(wall - cpu, 0) + cpu * ONE_VCPU_MB / MEMORY_MB
 
 
-def consumer_units(name: str, one: dict, known: Units) -> float:
-    if name == "oncebox-packed":
-        return known.packed
-    if "TransactWriteItems" in one["operations_per_event"]:
-        return known.inbox_and_update
-    # Rows below a KB, one at a time: a unit for each write.
-    return sum(one["operations_per_event"].get(write, 0) for write in ("PutItem", "UpdateItem", "DeleteItem"))
-
-
-def dollars(scheme: Scheme, summary: dict, known: Units) -> dict[str, float] | None:
+def dollars(scheme: Scheme, summary: dict, outbox_row: float) -> dict[str, float] | None:
     """By what is paid for, for a million events; None when a part of the scheme was not measured."""
     consumer = summary["contestants"].get(scheme.consumer, {}).get(CONSUMER_WORK)
     relay = summary["contestants"].get(scheme.relay or "", {}).get(RELAY_WORK)
     if consumer is None or (scheme.relay and relay is None):
         return None
     requests, seconds = 1 / CONSUMER_BATCH, billed_seconds(consumer)
-    writes = known.outbox_row + consumer_units(scheme.consumer, consumer, known)
+    writes = outbox_row + consumer["write_units_per_event"]
     if relay:
         requests, seconds = requests + 1 / RELAY_BATCH, seconds + billed_seconds(relay)
         publishes, pipe = relay["operations_per_event"]["PublishBatch"], 0.0
-        writes += known.delete
+        writes += relay["write_units_per_event"]
     else:
         # The row is left to its TTL, whose deletes are free.
         publishes, pipe = 1 / PIPE_BATCH, 1.0
@@ -110,10 +88,10 @@ def dollars(scheme: Scheme, summary: dict, known: Units) -> dict[str, float] | N
 
 
 def table(summary: dict, document: str) -> str:
-    known = units(document)
+    outbox_row = outbox_row_units(document)
     rows = [["Scheme", "Lambda requests", "Lambda time", "SNS", "Pipe", "Write units", "Total", "An effect happens"]]
     for scheme in SCHEMES:
-        parts = dollars(scheme, summary, known)
+        parts = dollars(scheme, summary, outbox_row)
         cells = ["–"] * 6 if parts is None else [f"{value:.2f}" if value else "–" for value in parts.values()]
         rows.append([scheme.name, *cells, scheme.effect])
     return tables.markdown(rows)

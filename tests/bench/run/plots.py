@@ -1,6 +1,5 @@
 """Curves of throughput against batch size, as SVG. The only module that needs more than the standard library."""
 
-import re
 from pathlib import Path
 
 import matplotlib
@@ -25,7 +24,7 @@ def draw(summary: dict, kind: str, latency_ms: int, path: Path) -> None:
     """Writes the curves of all contestants on one kind of work at one latency."""
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for name in tables.ORDER:
-        points = curve(summary["contestants"].get(name, {}), kind, latency_ms)
+        points = tables.curve(summary["contestants"].get(name, {}), kind, latency_ms)
         if not points:
             continue
         colour, marker = STYLES[name]
@@ -42,12 +41,3 @@ def draw(summary: dict, kind: str, latency_ms: int, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None, "Creator": None}, facecolor="white")
     pyplot.close(figure)
-
-
-def curve(by_work: dict, kind: str, latency_ms: int) -> list[tuple[int, float, float, float]]:
-    """Batch, median, least and most, batches going up."""
-    points = []
-    for work, one in by_work.items():
-        if found := re.fullmatch(rf"{kind}-(\d+)-{latency_ms}ms", work):
-            points.append((int(found[1]), one["events_per_s"], *one["spread"]["events_per_s"]))
-    return sorted(points)

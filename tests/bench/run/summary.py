@@ -30,6 +30,7 @@ def contestants(runs: Runs) -> dict:
                 **{metric: round(median(each), 3) for metric, each in values.items()},
                 "spread": {metric: [round(min(each), 3), round(max(each), 3)] for metric, each in values.items()},
                 "operations_per_event": operations(rounds),
+                "write_units_per_event": round(median(one["write_units"] / one["events"] for one in rounds), 4),
                 "bytes_per_event": round(median((one["bytes_in"] + one["bytes_out"]) / one["events"] for one in rounds)),
                 "rounds": len(rounds),
                 "events": rounds[-1]["events"],

@@ -2,6 +2,8 @@
 
 import re
 
+from summary import RATIOS
+
 ORDER = ("oncebox", "oncebox-packed", "floor", "floor-no-delete", "powertools-python", "powertools-typescript", "boto3",
          "sdk-typescript")
 # The works of the tables; those of the curves alone are not among them.
@@ -12,7 +14,7 @@ START_WORKS = ("consumer-10-0ms", "relay-100-0ms")
 
 
 def terminal(summary: dict) -> str:
-    """Every figure of every contestant and work, then every ratio."""
+    """Every figure of every contestant and work, then the ratios, a pair a line."""
     lines = [f"{'work':28} {'contestant':22} {'events/s':>9} {'CPU us':>8} {'(least-most)':>15} {'calls':>6} {'init ms':>8}"
              f" {'first ms':>8} {'peak MiB':>8} {'zip MiB':>8}"]
     for work in works_of(summary):
@@ -22,9 +24,14 @@ def terminal(summary: dict) -> str:
             lines.append(f"{work:28} {name:22} {one['events_per_s']:9.0f} {one['cpu_us_per_event']:8.1f} {spread:>15}"
                          f" {one['calls_per_event']:6.3f} {one['init_ms']:8.1f} {one['first_ms']:8.1f} {one['peak_mb']:8.1f}"
                          f" {one['zip_mb']:8.2f}")
-    for work, ratios in summary["ratios"].items():
-        for name, ratio in ratios.items():
-            lines.append(f"{work:28} {name:40} {ratio:8.2f}")
+    kinds = list(RATIOS)
+    lines += ["", f"{'work':28} {'ratio':32} " + " ".join(f"{kind:>7}" for kind in kinds)]
+    for work in works_of(summary):
+        ratios = summary["ratios"].get(work, {})
+        for pair in dict.fromkeys(name.partition(" ")[2] for name in ratios):
+            cells = [ratios.get(f"{kind} {pair}") for kind in kinds]
+            shown = " ".join(f"{'-':>7}" if cell is None else f"{cell:7.2f}" for cell in cells)
+            lines.append(f"{work:28} {pair:32} {shown}")
     return "\n".join(lines)
 
 
@@ -64,6 +71,15 @@ def conditions(summary: dict) -> str:
     versions = ", ".join(f"{name} {version}".replace("rustc rustc", "rustc") for name, version in summary["versions"].items())
     return (f"Taken {summary['taken']} in {summary['repeat']} rounds on {machine['cores']} cores ({machine['cpu']}), "
             f"{machine['memory_gib']} GiB, Linux {machine['kernel']}, {machine['architecture']}. With {versions}.")
+
+
+def curve(by_work: dict, kind: str, latency_ms: int) -> list[tuple[int, float, float, float]]:
+    """Batch, median, least and most, batches going up."""
+    points = []
+    for work, one in by_work.items():
+        if found := re.fullmatch(rf"{kind}-(\d+)-{latency_ms}ms", work):
+            points.append((int(found[1]), one["events_per_s"], *one["spread"]["events_per_s"]))
+    return sorted(points)
 
 
 def number(value: float) -> str:

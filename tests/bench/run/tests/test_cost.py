@@ -5,7 +5,7 @@ import cost
 import summary
 from tests.samples import powertools, relay, run
 
-KNOWN = cost.Units(outbox_row=2, delete=1, inbox_and_update=4, packed=4)
+OUTBOX_ROW = 2.0
 
 
 def measured() -> dict:
@@ -22,19 +22,19 @@ def scheme(begin: str) -> cost.Scheme:
 
 class Cost(unittest.TestCase):
     def test_a_scheme_costs_what_its_parts_cost(self):
-        parts = cost.dollars(scheme("oncebox"), measured(), KNOWN)
+        parts = cost.dollars(scheme("oncebox"), measured(), OUTBOX_ROW)
         self.assertAlmostEqual(parts["Lambda requests"], 0.2 * (1 / 100 + 1 / 10))
         self.assertAlmostEqual(parts["Lambda time"], 5000 * 0.25 * 0.0000166667)
         self.assertAlmostEqual(parts["SNS"], 0.05)
         self.assertAlmostEqual(parts["Write units"], 7 * 0.625)
         self.assertAlmostEqual(parts["Total"], sum(value for name, value in parts.items() if name != "Total"))
 
-    def test_the_writes_of_the_peers_are_counted_one_by_one(self):
-        parts = cost.dollars(scheme("boto3"), measured(), KNOWN)
+    def test_the_writes_of_the_peers_are_those_counted(self):
+        parts = cost.dollars(scheme("boto3"), measured(), OUTBOX_ROW)
         self.assertAlmostEqual(parts["Write units"], (2 + 1 + 3) * 0.625)
 
     def test_a_pipe_has_no_relay_and_no_delete(self):
-        parts = cost.dollars(scheme("a Pipe"), measured(), KNOWN)
+        parts = cost.dollars(scheme("a Pipe"), measured(), OUTBOX_ROW)
         self.assertAlmostEqual(parts["Pipe"], 0.4)
         self.assertAlmostEqual(parts["Write units"], 6 * 0.625)
         self.assertAlmostEqual(parts["Lambda requests"], 0.2 / 10)
@@ -45,10 +45,10 @@ class Cost(unittest.TestCase):
         # Two threads may use more CPU than time has passed.
         self.assertAlmostEqual(cost.billed_seconds({"events_per_s": 1000.0, "cpu_us_per_event": 2000.0}), 0.002 * 1769 / 256)
 
-    def test_units_are_those_of_the_measured_tables(self):
-        self.assertEqual(cost.units((build.ROOT / "docs" / "cost.md").read_text()), KNOWN)
+    def test_the_units_of_a_row_are_those_of_the_measured_table(self):
+        self.assertEqual(cost.outbox_row_units((build.ROOT / "docs" / "cost.md").read_text()), OUTBOX_ROW)
         with self.assertRaisesRegex(ValueError, "relay"):
-            cost.units("no table")
+            cost.outbox_row_units("no table")
 
     def test_a_scheme_that_was_not_measured_whole_has_no_figure(self):
         lines = cost.table(measured(), (build.ROOT / "docs" / "cost.md").read_text()).splitlines()

@@ -10,7 +10,7 @@ class Summary(unittest.TestCase):
         one = summary.contestants({"consumer-10-0ms": {"floor": rounds}})["floor"]["consumer-10-0ms"]
         self.assertEqual(one["cpu_us_per_event"], 90.0)
         self.assertEqual(one["spread"]["cpu_us_per_event"], [70.0, 200.0])
-        self.assertEqual(one["rounds"], 3)
+        self.assertEqual((one["rounds"], one["write_units_per_event"]), (3, 4.0))
 
     def test_every_metric_of_the_summary_is_there(self):
         one = summary.contestants({"w": {"floor": [run(1.0)]}})["floor"]["w"]

@@ -31,8 +31,14 @@ class Tables(unittest.TestCase):
 
     def test_the_terminal_shows_every_contestant_and_ratio(self):
         text = tables.terminal(measured())
-        self.assertRegex(text, r"consumer-10-0ms +cpu oncebox/floor +1\.25")
+        self.assertRegex(text, r"consumer-10-0ms +oncebox/floor +1\.00 +1\.25 +1\.00 ")
         self.assertRegex(text, r"relay-100-0ms +floor +60000 ")
+
+    def test_a_curve_goes_up_in_batches_and_has_one_latency_and_no_variant(self):
+        works = ("consumer-1000-0ms", "consumer-10-0ms", "consumer-10-5ms", "consumer-10-0ms-failing", "relay-10-0ms")
+        rounds = [run(1.0, 900.0), run(1.0, 1100.0), run(1.0, 950.0)]
+        by_work = summary.contestants({work: {"floor": rounds} for work in works})["floor"]
+        self.assertEqual(tables.curve(by_work, "consumer", 0), [(10, 950.0, 900.0, 1100.0), (1000, 950.0, 900.0, 1100.0)])
 
     def test_text_goes_between_its_marks_alone(self):
         page = "a\n<!-- bench: x -->\nold\n<!-- end: x -->\nb\n<!-- bench: xy -->\nkeep\n<!-- end: xy -->\n"
