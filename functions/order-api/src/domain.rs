@@ -1,6 +1,9 @@
 //! What an order has to look like. No AWS types.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, Problem};
@@ -12,7 +15,8 @@ const MAX_QUANTITY: u64 = 1_000_000;
 /// Largest amount of one order: 10 billion.
 const MAX_AMOUNT_CENTS: u64 = 1_000_000_000_000;
 
-/// An order that passed every check.
+/// An order that passed every check. Repeats are compared by what it is written as: a field that is added later has to be
+/// left out where it is absent, and none may change its name or place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct NewOrder {
     pub(crate) account_id: String,
@@ -21,15 +25,43 @@ pub(crate) struct NewOrder {
     pub(crate) amount_cents: u64,
 }
 
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Fields(Map<String, Value>);
+/// The fields of an object. JSON does not say which one counts of two with one name, so that whoever has looked at the order
+/// on its way here may have read another.
+struct Fields {
+    once: Map<String, Value>,
+    twice: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self { once: Map::new(), twice: Vec::new() })
+    }
+}
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if self.once.contains_key(&name) && !self.twice.contains(&name) {
+                self.twice.push(name.clone());
+            }
+            self.once.insert(name, value);
+        }
+        Ok(self)
+    }
+}
 
 impl NewOrder {
     /// Reads and checks a request body; names every field that is wrong.
     pub(crate) fn read(body: &[u8]) -> Result<Self, Problem> {
-        let Fields(mut fields) = serde_json::from_slice(body).map_err(|error| Problem::not_json(&error))?;
-        let mut errors = Vec::new();
+        let Fields { once: mut fields, twice } =
+            serde_json::from_slice(body).map_err(|error| Problem::not_json(&error))?;
+        let mut errors: Vec<_> = twice.iter().map(|name| FieldError::new(name, "is there twice")).collect();
         let account_id = id(&mut fields, "account_id", &mut errors);
         let sku = id(&mut fields, "sku", &mut errors);
         let quantity = count(&mut fields, "quantity", MAX_QUANTITY, &mut errors);
@@ -48,12 +80,19 @@ fn id(fields: &mut Map<String, Value>, name: &'static str, errors: &mut Vec<Fiel
     let problem = match fields.remove(name) {
         None => "is missing",
         Some(Value::String(text)) if text.is_empty() || text.len() > MAX_ID => "must have 1 to 128 bytes",
-        Some(Value::String(text)) if text.chars().any(char::is_control) => "must not have control characters",
+        Some(Value::String(text)) if text.chars().any(is_unfit) => {
+            "must not have control characters, U+FFFE or U+FFFF"
+        }
         Some(Value::String(text)) => return text,
         Some(_) => "must be a text",
     };
     errors.push(FieldError::new(name, problem));
     String::new()
+}
+
+/// What no queue takes, or nobody can see.
+fn is_unfit(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}')
 }
 
 fn count(fields: &mut Map<String, Value>, name: &'static str, max: u64, errors: &mut Vec<FieldError>) -> u64 {

@@ -3,7 +3,7 @@
 //!
 //! * `POST /orders` with `{"account_id", "sku", "quantity", "amount_cents"}` answers 201 and the order's id.
 //!   With an `Idempotency-Key`, the same order of the same client is placed once: a repeat is answered as the first was.
-//! * `GET /orders/{id}` answers the order and, once the projection has caught up, its status.
+//! * `GET /orders/{id}` answers the order to the client that placed it and, once the projection has caught up, its status.
 //!
 //! What is wrong is answered as `application/problem+json` (RFC 9457).
 
@@ -82,7 +82,7 @@ impl Api {
         let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
         match (request.method(), path.as_slice()) {
             (&Method::POST, ["orders"]) => self.place(request, origin).await,
-            (&Method::GET, ["orders", id]) if !id.is_empty() => self.show(id).await,
+            (&Method::GET, ["orders", id]) if !id.is_empty() => self.show(request, id).await,
             (_, ["orders"]) => Err(Problem::method_not_allowed("POST")),
             (_, ["orders", _]) => Err(Problem::method_not_allowed("GET")),
             _ => Err(Problem::new(StatusCode::NOT_FOUND, "There is nothing here")),
@@ -96,18 +96,17 @@ impl Api {
         }
         let key = self.key(request)?;
         let order = NewOrder::read(body)?;
-        let placed = self.orders.place(order, key, origin).await?;
-        let text = serde_json::to_string(&placed).map_err(|_| Problem::internal())?;
+        let placed = self.orders.place(order, caller(request)?, key, origin).await?;
         Response::builder()
             .status(StatusCode::CREATED)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::LOCATION, format!("/orders/{}", placed.order_id))
-            .body(Body::Text(text))
+            .body(Body::Text(placed.answer))
             .map_err(|_| Problem::internal())
     }
 
-    /// The client and its key, where there is one and keys are looked at.
-    fn key(&self, request: &Request) -> Result<Option<(String, IdempotencyKey)>, Problem> {
+    /// The client's key, where there is one and keys are looked at.
+    fn key(&self, request: &Request) -> Result<Option<IdempotencyKey>, Problem> {
         let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
         let mut headers = request.headers().get_all("idempotency-key").iter();
         let header = match (self.idempotency, headers.next()) {
@@ -123,12 +122,11 @@ impl Api {
             return Err(wrong("There is more than one Idempotency-Key".to_owned()));
         }
         let text = header.to_str().map_err(|_| wrong(NotAKey::NotAString.to_string()))?;
-        let key = text.parse().map_err(|error: NotAKey| wrong(error.to_string()))?;
-        Ok(Some((client::of(request), key)))
+        text.parse().map(Some).map_err(|error: NotAKey| wrong(error.to_string()))
     }
 
-    async fn show(&self, id: &str) -> Result<Response<Body>, Problem> {
-        let Some(order) = self.orders.find(id).await? else {
+    async fn show(&self, request: &Request, id: &str) -> Result<Response<Body>, Problem> {
+        let Some(order) = self.orders.find(id, &caller(request)?).await? else {
             return Err(Problem::new(StatusCode::NOT_FOUND, "There is no such order"));
         };
         let text = serde_json::to_string(&order).map_err(|_| Problem::internal())?;
@@ -137,6 +135,11 @@ impl Api {
             .body(Body::Text(text))
             .map_err(|_| Problem::internal())
     }
+}
+
+/// Who calls. That nobody can tell is a fault of the deployment: the callers would all be one.
+fn caller(request: &Request) -> Result<String, Problem> {
+    client::of(request).map_err(|unnamed| Problem::internal().because(unnamed.to_string()))
 }
 
 fn tracing_error(problem: &Problem) {

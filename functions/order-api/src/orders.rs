@@ -20,6 +20,10 @@ use crate::trace::Origin;
 
 /// The consumer's name of the keys of requests in the inbox.
 const API: &str = "order-api";
+/// The attribute with the client's name.
+const PLACED_BY: &str = "placed_by";
+/// Bytes of an order's id: a UUID has 36. DynamoDB refuses to look for one of more than 2048.
+const MAX_ID: usize = 64;
 
 /// Orders in DynamoDB.
 #[derive(Debug)]
@@ -32,9 +36,30 @@ pub(crate) struct Orders {
 }
 
 /// What a client is answered who has placed an order.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) order_id: String,
+    /// The body, which a repeat is answered with to the byte.
+    pub(crate) answer: String,
+}
+
+/// The body. It is stored, so that fields may be added, and `order_id` has to stay.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    order_id: String,
+}
+
+impl Placed {
+    fn new(order_id: String) -> Result<Self, Problem> {
+        let answer = Answer { order_id };
+        let text = serde_json::to_string(&answer).map_err(|_| Problem::internal())?;
+        Ok(Self { order_id: answer.order_id, answer: text })
+    }
+
+    fn stored(answer: String) -> Result<Self, Problem> {
+        let Answer { order_id } = serde_json::from_str(&answer).map_err(|_| Problem::internal())?;
+        Ok(Self { order_id, answer })
+    }
 }
 
 /// An order as the API shows it.
@@ -72,13 +97,14 @@ impl Orders {
     pub(crate) async fn place(
         &self,
         order: NewOrder,
-        client: Option<(String, IdempotencyKey)>,
+        client: String,
+        key: Option<IdempotencyKey>,
         origin: &Origin,
     ) -> Result<Placed, Problem> {
         let now = self.clock.now();
-        let placed = Placed { order_id: self.ids.fresh(now).to_string() };
+        let placed = Placed::new(self.ids.fresh(now).to_string())?;
         let id = placed.order_id.clone();
-        let key = client.map(|(client, key)| self.key(&client, &key, &order, &placed)).transpose()?;
+        let key = key.map(|key| self.key(&client, &key, &order, &placed)).transpose()?;
         let line = OrderLine {
             order_id: id.clone(),
             account_id: order.account_id,
@@ -87,7 +113,7 @@ impl Orders {
             amount_cents: order.amount_cents,
         };
         let built = |error: BuildError| Problem::internal().because(chain(&error));
-        let order = self.put(&line, now.as_millisecond()).map_err(built)?;
+        let order = self.put(&line, client, now.as_millisecond()).map_err(built)?;
         let event = Emit::new(&OrderPlaced { line }).sequence(1).cause(origin.cause(&id));
         // The key stands first, where `repeat` looks for it.
         let transaction = match &key {
@@ -100,13 +126,14 @@ impl Orders {
         match key.as_ref().and_then(|key| key.repeat(&error, 0)) {
             Some(Repeat::Same { response }) => {
                 tracing::info!("a repeated request, answered as before");
-                serde_json::from_str(&response).map_err(|_| Problem::internal())
+                Placed::stored(response)
             }
             Some(Repeat::Other) => {
                 let detail = "The Idempotency-Key was used for another order";
                 Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
             }
-            Some(_) => Err(Problem::concurrent(chain(&error))),
+            Some(Repeat::Concurrent) => Err(Problem::concurrent(chain(&error))),
+            Some(_) => Err(Problem::internal().because("the row of the key cannot be read".to_owned())),
             None => Err(of_commit(&error, key.is_some())),
         }
     }
@@ -118,21 +145,26 @@ impl Orders {
         order: &NewOrder,
         placed: &Placed,
     ) -> Result<RequestKey, Problem> {
-        let json = |_| Problem::internal();
-        let request = serde_json::to_string(order).map_err(json)?;
-        let response = serde_json::to_string(placed).map_err(json)?;
+        let request = serde_json::to_string(order).map_err(|_| Problem::internal())?;
+        let response = placed.answer.as_str();
         let (table, window) = (self.config.inbox_table.as_str(), self.config.idempotency_window.into());
         RequestKey::new(table, API, client, key, &request, response, window)
             .map_err(|error| Problem::internal().because(chain(&error)))
     }
 
-    /// The order, or `None`.
-    pub(crate) async fn find(&self, id: &str) -> Result<Option<Shown>, Problem> {
+    /// The order, if `client` has placed it; another client's is as if it were not there.
+    pub(crate) async fn find(&self, id: &str, client: &str) -> Result<Option<Shown>, Problem> {
+        if id.len() > MAX_ID {
+            return Ok(None);
+        }
         let key = || Item::from([("order_id".to_owned(), AttributeValue::S(id.to_owned()))]);
         let busy = |error: StoreError| Problem::busy(chain(&error));
         let Some(order) = self.store.get(&self.config.orders_table, key()).await.map_err(busy)? else {
             return Ok(None);
         };
+        if text(&order, PLACED_BY) != client {
+            return Ok(None);
+        }
         let status = self.store.get(&self.config.order_status_table, key()).await.map_err(busy)?;
         Ok(Some(Shown {
             order_id: text(&order, "order_id"),
@@ -144,7 +176,7 @@ impl Orders {
         }))
     }
 
-    fn put(&self, line: &OrderLine, created_at: i64) -> Result<Put, BuildError> {
+    fn put(&self, line: &OrderLine, client: String, created_at: i64) -> Result<Put, BuildError> {
         let text = |value: &str| AttributeValue::S(value.to_owned());
         let number = |value: &dyn ToString| AttributeValue::N(value.to_string());
         Put::builder()
@@ -154,6 +186,7 @@ impl Orders {
             .item("sku", text(&line.sku))
             .item("quantity", number(&line.quantity))
             .item("amount_cents", number(&line.amount_cents))
+            .item(PLACED_BY, AttributeValue::S(client))
             .item("created_at", number(&created_at))
             .item("version", number(&1))
             .condition_expression("attribute_not_exists(order_id)")

@@ -155,15 +155,21 @@ pub enum Repeat {
     },
     /// The client has used the key for another request: 422.
     Other,
-    /// Conflicts outlasted the retries, most likely with the same request: 409, and the client may try again.
+    /// Conflicts over the key outlasted the retries, most likely with the same request: 409, and the client may try again.
     Concurrent,
+    /// The key is taken, and its row cannot be read, or did not come with the refusal, which DynamoDB does not do: a fault
+    /// of the server, and not the client's.
+    Unreadable,
 }
 
 impl RequestKey {
     /// The key of one `request` (its body, or whatever tells two requests apart) of `client` to `api`, with the `response`
-    /// that it will have been answered with, kept for `window`.
+    /// that it will have been answered with, kept for `window` at least: DynamoDB removes a row some time after that, and a
+    /// row that is there counts.
     ///
-    /// `client` must come from the caller's proven identity, and so must not be what the caller says of itself.
+    /// `client` must come from the caller's proven identity, and so must not be what the caller says of itself. `api` is the
+    /// name of this kind of request, and no consumer's. Requests are compared by their bytes: `request` had better be what
+    /// was understood, written in one way that stays the same over deployments, than the body as it came.
     ///
     /// # Errors
     /// [`ResponseTooLarge`] above 16 KiB.
@@ -220,8 +226,8 @@ impl RequestKey {
                 Some(self.of_item(item.as_ref()))
             }
             CommitError::Busy { source: TransactError::Cancelled(reasons), .. } => reasons
-                .iter()
-                .any(|reason| reason.code == CancelCode::TransactionConflict)
+                .get(index)
+                .is_some_and(|reason| reason.code == CancelCode::TransactionConflict)
                 .then_some(Repeat::Concurrent),
             _ => None,
         }
@@ -230,8 +236,9 @@ impl RequestKey {
     fn of_item(&self, item: Option<&Item>) -> Repeat {
         let text = |name: &str| item.and_then(|item| item.get(name)).and_then(|value| value.as_s().ok());
         match (text(names::BODY_HASH), text(names::RESPONSE)) {
-            (Some(hash), Some(response)) if *hash == self.hash => Repeat::Same { response: response.clone() },
-            _ => Repeat::Other,
+            (Some(hash), _) if *hash != self.hash => Repeat::Other,
+            (Some(_), Some(response)) => Repeat::Same { response: response.clone() },
+            _ => Repeat::Unreadable,
         }
     }
 }
@@ -263,6 +270,7 @@ impl fmt::Debug for Repeat {
             }
             Self::Other => f.write_str("Other"),
             Self::Concurrent => f.write_str("Concurrent"),
+            Self::Unreadable => f.write_str("Unreadable"),
         }
     }
 }

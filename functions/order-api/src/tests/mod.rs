@@ -137,6 +137,53 @@ fn every_wrong_field_is_named() {
 }
 
 #[test]
+fn a_field_that_is_there_twice_is_not_guessed_at() {
+    let twice = r#"{"account_id":"a-1","sku":"pen","quantity":3,"amount_cents":1,"amount_cents":450}"#;
+    let refused = then_status(post(shop(), twice), 422).then_nothing_written();
+    drop(refused.then_answer(|response| {
+        assert_eq!(
+            json_of(response)["errors"],
+            json!([{"field": "amount_cents", "detail": "is there twice"}])
+        );
+    }));
+}
+
+#[test]
+fn a_character_that_no_queue_takes_is_the_client_s_to_mend() {
+    for odd in ["\u{fffe}", "\u{ffff}", "\u{7f}", "\u{85}"] {
+        let body = order().replace("a-1", odd);
+        let refused = then_status(post(shop(), &body), 422).then_nothing_written();
+        drop(
+            refused.then_answer(|response| assert_eq!(json_of(response)["errors"][0]["field"], "account_id")),
+        );
+    }
+    for fine in ["\u{301}", "\u{fffd}", "\u{1f4a9}", "\u{10ffff}", "\u{2028}"] {
+        then_status(post(shop(), &order().replace("a-1", fine)), 201);
+    }
+}
+
+#[test]
+fn the_largest_order_is_taken_and_no_larger_one() {
+    let body = |quantity: u64, cents: u64| {
+        json!({"account_id": "a".repeat(128), "sku": "s", "quantity": quantity, "amount_cents": cents})
+            .to_string()
+    };
+    then_status(post(shop(), &body(1_000_000, 1_000_000_000_000)), 201);
+    then_status(post(shop(), &body(1_000_001, 1)), 422);
+    then_status(post(shop(), &body(1, 1_000_000_000_001)), 422);
+    then_status(post(shop(), &body(1, 1).replace(r#":1,"#, ":1.0,")), 422);
+    then_status(post(shop(), &body(1, 1).replace(&"a".repeat(128), &"é".repeat(65))), 422);
+}
+
+#[test]
+fn an_id_that_no_order_has_is_not_looked_for() {
+    // DynamoDB refuses a key of more than 2048 bytes, and the client would be told to try again for ever.
+    let path = format!("/orders/{}", "x".repeat(3_000));
+    let none = then_status(send(shop(), Method::GET, &path, ""), 404);
+    assert!(none.kit().script().calls().is_empty());
+}
+
+#[test]
 fn a_busy_table_means_try_again() {
     let busy = post(shop().with_constant_fault(Fault::Throttled), &order());
     let busy = then_status(busy, 503).then_nothing_written();
@@ -164,7 +211,8 @@ fn an_unknown_outcome_is_not_called_a_failure() {
 #[test]
 fn an_order_is_shown_with_what_is_known_of_it() {
     let row = [("order_id", text("o-1")), ("account_id", text("a-1")), ("sku", text("pen"))];
-    let order = item([row[0].clone(), row[1].clone(), row[2].clone(), ("quantity", number(3))]);
+    let placed_by = ("placed_by", text("anybody"));
+    let order = item([row[0].clone(), row[1].clone(), row[2].clone(), ("quantity", number(3)), placed_by]);
     let shop = shop();
     shop.kit().memory().put_item("orders", order).unwrap();
     let shown = then_status(send(shop, Method::GET, "/orders/o-1", ""), 200);
