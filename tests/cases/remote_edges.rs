@@ -15,7 +15,7 @@ use oncebox::effect::remote::{
     ResolveError, StartedCalls, Transport,
 };
 use oncebox::effect::{Effects, Reads};
-use oncebox::event::Message;
+use oncebox::event::{Envelope, Message};
 use oncebox::quarantine::{Quarantine, Reason, read};
 use oncebox::store::Store;
 use oncebox::testing::{CountedIds, MemoryStore, PausedClock, ScriptedTransport, Sends, SqsBatch};
@@ -70,11 +70,15 @@ impl World {
     }
 
     fn with(on_unknown: Option<OnUnknown>, tune: impl FnOnce(Provider) -> Provider) -> Self {
+        Self::calling(on_unknown, "https://pay.test/", tune)
+    }
+
+    fn calling(on_unknown: Option<OnUnknown>, url: &str, tune: impl FnOnce(Provider) -> Provider) -> Self {
         let clock = PausedClock::start();
         let memory = memory(clock);
         let (provider, delays) = (ScriptedTransport::default(), Delays::default());
         let transport: Arc<dyn Transport> = Arc::new(provider.clone());
-        let app = App(on_unknown, "https://pay.test/".into());
+        let app = App(on_unknown, url.to_owned());
         let consumer =
             consumer(&memory, tune(Provider::new("remote", transport)), Arc::new(clock), &delays, app);
         Self { clock, memory, provider, delays, consumer }
@@ -140,6 +144,9 @@ async fn the_event_stays_away_as_long_as_the_provider_asks() {
         (None, 429, "600", 600),
         (None, 503, "Fri, 15 Jan 2027 08:20:00 GMT", 1200),
         (None, 425, "99999999999", twelve_hours_less_a_minute),
+        (None, 429, "99999999999999999999999", twelve_hours_less_a_minute),
+        (None, 429, "18446744073709551615", twelve_hours_less_a_minute),
+        (None, 429, "Thu, 01 Jan 9998 00:00:00 GMT", twelve_hours_less_a_minute),
         (Some(OnUnknown::CallAgain), 429, "600", 600),
         (Some(OnUnknown::Quarantine), 503, "600", 600),
     ] {
@@ -186,6 +193,61 @@ async fn a_call_is_never_made_again_in_silence() {
     assert_eq!(world.provider.sent().len(), 2);
     let said = lines.take();
     assert!(said.contains("made again, by choice") && said.contains("\\\"CalledAgain\\\":1"), "{said}");
+}
+
+/// The credentials would be read by everybody on the way, and a URL that cannot be sent to never will be.
+#[tokio::test(start_paused = true)]
+async fn a_url_that_must_not_be_called_is_permanent_and_nothing_is_sent() {
+    let secret = |provider: Provider| {
+        provider.credentials(|request: &mut Outgoing| request.header("authorization", "Bearer s3cret"))
+    };
+    for url in [
+        "http://pay.test/",
+        "http://127.0.0.1.pay.test/",
+        "http://localhost.pay.test/",
+        "http://10.0.0.1/",
+        "http://0.0.0.0/",
+        "https://pay.test:99999/",
+        "https://[::1/",
+        "https://user@pay.test/",
+        "https://pay%20test/",
+        "https://pay.test\\@elsewhere.test/",
+        "//pay.test/",
+    ] {
+        let world = World::calling(None, url, secret);
+        assert!(!world.deliver(&body(1, "a", "ok"), 1, 10_000).await, "{url}");
+        assert!(world.provider.sent().is_empty() && world.memory.items("remote").is_empty(), "{url}");
+        let case = &world.cases()[0];
+        assert_eq!(case.reason, Reason::Permanent, "{url}");
+        assert!(!case.detail.contains("pay.test") && !case.detail.contains("s3cret"), "{}", case.detail);
+    }
+    for url in ["https://pay.test:8443/v1?x=1", "http://127.0.0.1:9/", "http://localhost/", "http://[::1]:9/"]
+    {
+        let world = World::calling(None, url, secret);
+        assert!(!world.deliver(&body(1, "a", "ok"), 1, 10_000).await);
+        assert_eq!((world.provider.sent().len(), world.cases().len()), (1, 0), "{url}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_heard_of_an_unknown_call_is_told_by_each_later_case() {
+    let world = World::new(None);
+    world.provider.on_send(Sends::Reply(Reply::new(503, "")));
+    assert!(world.deliver(&body(1, "a", "ok"), 1, 10_000).await);
+    let calls = StartedCalls::new(Arc::new(world.memory.clone()), "remote");
+    let row = world.memory.items("remote").pop().unwrap();
+    let event = Envelope::parse(&body(1, "a", "ok")).unwrap().key();
+    assert_eq!(row["pk"].as_s().unwrap(), event.as_str());
+    let call = calls.load(&event, "payment").await.unwrap().unwrap();
+    assert_eq!(call.heard.as_deref(), Some("the provider answered 503"));
+    tokio::time::advance(Duration::from_secs(86_400)).await;
+    for received in 1..3 {
+        assert!(!world.deliver(&body(1, "a", "ok"), received, 10_000).await);
+        let case = world.cases().pop().unwrap();
+        assert_eq!(case.reason, Reason::Unknown);
+        assert!(case.detail.contains("last heard: the provider answered 503"), "{}", case.detail);
+    }
+    assert_eq!(world.provider.sent().len(), 1);
 }
 
 /// Hangs once.

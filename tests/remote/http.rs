@@ -1,11 +1,13 @@
 //! The real transport against real sockets.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use oncebox::consumer::Consumer;
 use oncebox::effect::remote::{HttpTransport, OnUnknown};
+use oncebox::quarantine::Reason;
 use oncebox::store::Store;
 use oncebox::testing::{MemoryStore, SqsBatch, TestClock};
 use oncebox::time::{Clock, Deadline};
@@ -72,6 +74,62 @@ async fn no_url_body_or_secret_is_in_a_case() {
         assert!(!case.detail.contains(text), "{}", case.detail);
     }
     assert_eq!(payment(&bench.store, 1).await, None);
+}
+
+/// Answers each connection with `head`, then with what `body` says, as long as it is heard.
+fn answering(head: &'static str, body: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming().take(1) {
+            let mut connection = connection.unwrap();
+            let mut request = [0; 8192];
+            assert!(connection.read(&mut request).unwrap() > 0);
+            connection.write_all(head.as_bytes()).unwrap();
+            body(&mut connection);
+        }
+    });
+    url
+}
+
+/// What was said before it was cut may be the whole truth or not: a proxy, or a server that fails in the middle, has sent
+/// its 200 as well.
+#[tokio::test]
+async fn an_answer_of_which_the_end_is_missing_is_no_answer() {
+    let cut: fn(&mut TcpStream) = |connection| drop(connection.write_all(b"{\"id\":"));
+    let drips: fn(&mut TcpStream) = |connection| {
+        while connection.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n";
+    for ends in [cut, drips] {
+        let bench = Bench::new(Mode::Keyed, answering(head, ends));
+        assert!(bench.deliver().await, "the same key and bytes again");
+        assert_eq!((rows(&bench.store, "remote").await.len(), cases(&bench.store).await.len()), (1, 0));
+        let bench = Bench::new(Mode::Unkeyed(OnUnknown::CallAgain), answering(head, ends));
+        assert!(bench.deliver().await, "called again");
+        let bench = Bench::new(Mode::Unkeyed(OnUnknown::Quarantine), answering(head, ends));
+        assert!(!bench.deliver().await);
+        let case = &cases(&bench.store).await[0];
+        assert_eq!(case.reason, Reason::Unknown);
+        assert!(case.detail.contains("did not answer"), "{}", case.detail);
+        assert_eq!(payment(&bench.store, 1).await, None);
+    }
+}
+
+/// A body without end is an answer: all that is wanted of it has been read.
+#[tokio::test]
+async fn an_answer_without_end_is_cut_and_does_not_hold_the_invocation() {
+    let floods = |connection: &mut TcpStream| while connection.write_all(&[b'x'; 8192]).is_ok() {};
+    for head in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9000000000\r\n\r\n"] {
+        let bench = Bench::new(Mode::Unkeyed(OnUnknown::Quarantine), answering(head, floods));
+        let started = std::time::Instant::now();
+        assert!(!bench.deliver().await);
+        assert!(started.elapsed() < Duration::from_secs(5));
+        assert_eq!((rows(&bench.store, "remote").await.len(), cases(&bench.store).await.len()), (0, 0));
+        assert!(payment(&bench.store, 1).await.is_some());
+    }
 }
 
 /// The stand-in is told how to behave, and asked what it did, over HTTP too.

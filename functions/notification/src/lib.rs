@@ -12,7 +12,7 @@ use std::sync::Arc;
 use oncebox::config::{ConfigError, Reader};
 use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
 use oncebox::effect::Reads;
-use oncebox::effect::remote::{OnUnknown, Outgoing, Provider, Remote, Request, Transport};
+use oncebox::effect::remote::{self, OnUnknown, Remote, Request, Transport};
 use oncebox::event::Message;
 use oncebox::store::Store;
 use order_events::PaymentCaptured;
@@ -24,16 +24,12 @@ pub const CONSUMER: &str = "notification";
 const NOT_DONE: [u16; 2] = [429, 503];
 
 /// What the function is told by its environment.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// What every consumer is told.
     pub consumer: consumer::Config,
-    /// `REMOTE_TABLE`: calls that have begun.
-    pub remote_table: String,
-    /// `MAIL_URL`: the provider, without a slash at the end.
-    pub url: String,
-    /// `MAIL_TOKEN`: sent as a bearer token; none when absent.
-    pub token: Option<String>,
+    /// `REMOTE_TABLE`, `MAIL_URL`, `MAIL_TOKEN`, `MAIL_PLAIN_HTTP`: the provider.
+    pub provider: remote::Config,
     /// `ON_UNKNOWN`, `quarantine` (default) or `call-again`: what happens when it is not known whether a mail was sent.
     pub on_unknown: OnUnknown,
 }
@@ -60,25 +56,12 @@ impl Config {
     /// Names every setting that is missing or bad.
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
         let Choice(on_unknown) = reader.or("ON_UNKNOWN", Choice(OnUnknown::Quarantine));
-        let token: String = reader.or("MAIL_TOKEN", String::new());
         let config = Self {
             consumer: consumer::Config::read(&mut reader),
-            remote_table: reader.text("REMOTE_TABLE"),
-            url: reader.text("MAIL_URL").trim_end_matches('/').to_owned(),
-            token: Some(token).filter(|token| !token.is_empty()),
+            provider: remote::Config::read(&mut reader, "MAIL"),
             on_unknown,
         };
         reader.finish(config)
-    }
-}
-
-/// Without the token.
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config")
-            .field("consumer", &self.consumer)
-            .field("url", &self.url)
-            .finish_non_exhaustive()
     }
 }
 
@@ -92,15 +75,9 @@ pub fn consumer(
     visibility: Arc<dyn Visibility>,
     transport: Arc<dyn Transport>,
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
-    let mut provider = Provider::new(config.remote_table.as_str(), transport);
-    if let Some(token) = config.token.clone() {
-        provider = provider.credentials(move |request: &mut Outgoing| {
-            request.header("authorization", format!("Bearer {token}"))
-        });
-    }
     Consumer::builder(CONSUMER, store)
         .config(&config.consumer, visibility)
-        .remote(provider)
+        .remote(config.provider.provider(transport))
         .state(Arc::new(config))
         .on(mail)
         .build()
@@ -112,6 +89,6 @@ async fn mail(
     config: Arc<Config>,
 ) -> Result<Remote, HandlerError> {
     let message = json!({ "order_id": event.line.order_id, "to": event.line.account_id });
-    let request = Request::post(format!("{}/messages", config.url)).json(&message)?;
+    let request = Request::post(format!("{}/messages", config.provider.url)).json(&message)?;
     Ok(Remote::unkeyed(request, config.on_unknown).not_done(NOT_DONE))
 }

@@ -69,9 +69,16 @@ fn what_was_definitely_not_sent_is_sent_later() {
 #[test]
 fn what_may_have_been_sent_is_a_case_for_a_person_and_not_sent_again() {
     for unknown in [Sends::Lost, Sends::Reply(Reply::new(500, ""))] {
+        let heard = match &unknown {
+            Sends::Lost => "the provider did not answer",
+            _ => "the provider answered 500",
+        };
         let provider = answers([unknown]);
-        let case = notification(&provider, "quarantine").when(paid()).then_quarantined(Reason::Unknown, "");
-        drop(case.later(Duration::from_secs(600)).when_again());
+        let case =
+            notification(&provider, "quarantine").when(paid()).then_quarantined(Reason::Unknown, heard);
+        // Delivered once more, it still says what was heard of the call.
+        let again = case.later(Duration::from_secs(600)).when_again();
+        drop(again.then_quarantined(Reason::Unknown, heard));
         assert_eq!(provider.sent().len(), 1);
     }
 }

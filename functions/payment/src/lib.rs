@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use oncebox::config::{ConfigError, Reader};
 use oncebox::consumer::{self, Consumer, HandlerError, Visibility};
-use oncebox::effect::remote::{Outgoing, Provider, Remote, Reply, Request, Transport};
+use oncebox::effect::remote::{self, Remote, Reply, Request, Transport};
 use oncebox::effect::{Effects, Reads};
 use oncebox::event::{Emit, Message};
 use oncebox::outbox::{Outbox, Routes};
@@ -28,22 +28,18 @@ const DECLINED: u16 = 402;
 const MAX_REASON: usize = 200;
 
 /// What the function is told by its environment.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// What every consumer is told.
     pub consumer: consumer::Config,
     /// `OUTBOX_TABLE`.
     pub outbox_table: String,
-    /// `REMOTE_TABLE`: calls that have begun.
-    pub remote_table: String,
     /// `ROUTES`, the relay's: what it could not publish is refused when it is written.
     pub routes: Routes,
     /// `EVENT_SOURCE`: CloudEvents `source` of the emitted events.
     pub event_source: String,
-    /// `PAYMENT_URL`: the provider, without a slash at the end.
-    pub url: String,
-    /// `PAYMENT_TOKEN`: sent as a bearer token; none when absent.
-    pub token: Option<String>,
+    /// `REMOTE_TABLE`, `PAYMENT_URL`, `PAYMENT_TOKEN`, `PAYMENT_PLAIN_HTTP`: the provider.
+    pub provider: remote::Config,
     /// `PAYMENT_KEY_LIFETIME_HOURS`, default 24: how long the provider remembers an idempotency key.
     pub key_lifetime: Duration,
 }
@@ -55,28 +51,15 @@ impl Config {
     /// Names every setting that is missing or bad.
     pub fn read(mut reader: Reader) -> Result<Self, ConfigError> {
         let hours: u64 = reader.or("PAYMENT_KEY_LIFETIME_HOURS", 24);
-        let token: String = reader.or("PAYMENT_TOKEN", String::new());
         let config = Self {
             consumer: consumer::Config::read(&mut reader),
             outbox_table: reader.text("OUTBOX_TABLE"),
-            remote_table: reader.text("REMOTE_TABLE"),
             routes: reader.required("ROUTES").unwrap_or_default(),
             event_source: reader.text("EVENT_SOURCE"),
-            url: reader.text("PAYMENT_URL").trim_end_matches('/').to_owned(),
-            token: Some(token).filter(|token| !token.is_empty()),
+            provider: remote::Config::read(&mut reader, "PAYMENT"),
             key_lifetime: Duration::from_secs(hours.saturating_mul(3600)),
         };
         reader.finish(config)
-    }
-}
-
-/// Without the token.
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config")
-            .field("consumer", &self.consumer)
-            .field("url", &self.url)
-            .finish_non_exhaustive()
     }
 }
 
@@ -92,16 +75,10 @@ pub fn consumer(
 ) -> Result<Consumer<Arc<Config>>, consumer::BuildError> {
     let outbox = Outbox::new(Arc::clone(&store), config.outbox_table.as_str(), config.event_source.as_str())
         .routes(config.routes.clone());
-    let mut provider = Provider::new(config.remote_table.as_str(), transport);
-    if let Some(token) = config.token.clone() {
-        provider = provider.credentials(move |request: &mut Outgoing| {
-            request.header("authorization", format!("Bearer {token}"))
-        });
-    }
     Consumer::builder(CONSUMER, store)
         .config(&config.consumer, visibility)
         .outbox(outbox)
-        .remote(provider)
+        .remote(config.provider.provider(transport))
         .state(Arc::new(config))
         .on(capture)
         .build()
@@ -119,7 +96,7 @@ async fn capture(
         "account_id": line.account_id,
         "amount_cents": line.amount_cents,
     });
-    let request = Request::post(format!("{}/captures", config.url)).json(&order)?;
+    let request = Request::post(format!("{}/captures", config.provider.url)).json(&order)?;
     let remote = Remote::keyed(request, config.key_lifetime).results([DECLINED]);
     Ok(remote.then(move |reply, _reads| told(event.clone(), reply)))
 }

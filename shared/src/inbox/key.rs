@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Verdict;
 use crate::event::{BodyHash, Envelope, EventKey};
-use crate::store::{Item, TransactError};
+use crate::store::{Item, TransactError, key_item};
 
 /// The attribute names of an inbox row. They are stored in customers' tables: a change is a migration.
 pub mod names {
@@ -113,10 +113,7 @@ impl InboxKey {
     /// The primary key of the row.
     #[must_use]
     pub fn key(&self) -> Item {
-        Item::from([
-            (names::PK.to_owned(), AttributeValue::S(self.event_key.as_str().to_owned())),
-            (names::SK.to_owned(), AttributeValue::S(self.consumer.clone())),
-        ])
+        key_item([(names::PK, self.event_key.as_str()), (names::SK, &self.consumer)])
     }
 
     /// The inbox table.

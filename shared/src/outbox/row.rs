@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use std::fmt;
 
 use crate::event::{Emit, EmitError, Envelope, EventId};
-use crate::store::Item;
+use crate::store::{Item, key_item};
 use crate::telemetry::Hidden;
 
 /// The attribute names of an outbox row. They are stored in customers' tables: a change is a migration.
@@ -215,10 +215,7 @@ impl Row {
 
 /// The key of a row.
 pub(crate) fn key(pk: &str, sk: &str) -> Item {
-    Item::from([
-        (names::PK.to_owned(), AttributeValue::S(pk.to_owned())),
-        (names::SK.to_owned(), AttributeValue::S(sk.to_owned())),
-    ])
+    key_item([(names::PK, pk), (names::SK, sk)])
 }
 
 /// Whether a stored row is kept only: published, and no longer owed to anybody.

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use super::row::{self, ReadError, names, part_key};
 use super::{Case, Quarantine};
 use crate::retry::{self, Backoff};
-use crate::store::{CancelCode, CancelReason, Item, Pages, StoreError, TransactError};
+use crate::store::{CancelCode, CancelReason, Item, Pages, StoreError, TransactError, key_item};
 use crate::time::{Clock, Deadline, Ids};
 
 /// The index by owner and time.
@@ -167,8 +167,5 @@ fn key_of(item: &Item) -> Option<CaseKey> {
 }
 
 fn item_key(key: &CaseKey) -> Item {
-    Item::from([
-        (names::PK.to_owned(), AttributeValue::S(key.pk.clone())),
-        (names::SK.to_owned(), AttributeValue::S(key.sk.clone())),
-    ])
+    key_item([(names::PK, &key.pk), (names::SK, &key.sk)])
 }

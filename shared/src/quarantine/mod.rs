@@ -12,5 +12,7 @@ mod write;
 
 pub use case::{Case, Reason};
 pub use cases::{CaseKey, Cases, SettleError, StoredCase};
+#[cfg(feature = "remote")]
+pub(crate) use row::cut;
 pub use row::{ReadError, names, read};
 pub use write::{Quarantine, QuarantineError};

@@ -73,7 +73,7 @@ pub(super) fn parts(body: &str) -> Vec<&str> {
 }
 
 /// The longest beginning of `text` that has at most `max` bytes and ends between characters.
-pub(super) fn cut(text: &str, max: usize) -> &str {
+pub(crate) fn cut(text: &str, max: usize) -> &str {
     let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }

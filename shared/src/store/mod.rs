@@ -132,6 +132,11 @@ pub trait Store: Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<Item>, StoreError>>;
 }
 
+/// A primary key of two texts, by the names that its table has for them.
+pub(crate) fn key_item(parts: [(&str, &str); 2]) -> Item {
+    Item::from(parts.map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned()))))
+}
+
 impl fmt::Debug for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Page")

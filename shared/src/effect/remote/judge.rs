@@ -69,8 +69,9 @@ impl Remote {
 /// How long the provider asks to be left alone: `Retry-After`, in seconds or as a date.
 pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
     let value = reply.header("retry-after")?.trim();
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More than a number holds is still "not soon".
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let at = rfc2822::parse(value).ok()?.timestamp();
     Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
@@ -133,7 +134,8 @@ mod tests {
         assert_eq!(after("120"), Some(Duration::from_secs(120)));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
         assert_eq!(after("Sun, 06 Nov 1994 08:48:37 GMT"), Some(Duration::ZERO));
-        for none in ["", "soon", "-1", "1.5"] {
+        assert_eq!(after("99999999999999999999999"), Some(Duration::MAX.min(Duration::from_secs(u64::MAX))));
+        for none in ["", "soon", "-1", "+1", "1.5", "1, 2"] {
             assert_eq!(after(none), None, "{none}");
         }
     }

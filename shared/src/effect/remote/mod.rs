@@ -17,7 +17,7 @@
 //! | 2xx, and [`Remote::results`] | goes to [`Remote::then`] | is stored, then goes to [`Remote::then`] |
 //! | no connection came about | transient | definitely not done: "started" is cleared, transient |
 //! | [`Remote::not_done`] | as without it | definitely not done: "started" is cleared, transient |
-//! | 408, 409, 425, 429, 5xx, time-out, connection cut | transient, the same bytes again | unknown: by choice |
+//! | 408, 409, 425, 429, 5xx, time-out, connection cut (be it in a 2xx's body) | transient, the same bytes again | unknown: by choice |
 //! | 422, any other 4xx, 3xx | permanent | permanent; the answer is stored, and stays until a person resolves it |
 //! | crash, and the lease has passed | the same bytes again | unknown: by choice; with a stored answer, known |
 //! | the key's lifetime has passed | unknown: quarantined | |
@@ -77,6 +77,7 @@
 //! ```
 
 mod call;
+mod config;
 mod http;
 mod judge;
 mod provider;
@@ -88,6 +89,7 @@ mod transport;
 
 pub(crate) use call::Kind;
 pub use call::{OnUnknown, Remote};
+pub use config::Config;
 pub use http::{HttpTransport, TransportError};
 pub(crate) use judge::{Outcome, retry_after};
 pub use provider::Provider;

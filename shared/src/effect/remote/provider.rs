@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Credentials, Transport};
+use super::{Credentials, Outgoing, Transport};
 
 /// Where a consumer's remote effects go: the table of "started" rows, the transport, and the credentials.
 ///
@@ -12,11 +12,10 @@ use super::{Credentials, Transport};
 /// # Examples
 /// ```
 /// # use std::sync::Arc;
-/// use oncebox::effect::remote::{HttpTransport, Outgoing, Provider};
+/// use oncebox::effect::remote::{HttpTransport, Provider};
 ///
 /// # fn provider(secret: String) -> Result<Provider, oncebox::effect::remote::TransportError> {
-/// let provider = Provider::new("remote", Arc::new(HttpTransport::new()?))
-///     .credentials(move |request: &mut Outgoing| request.header("authorization", format!("Bearer {secret}")));
+/// let provider = Provider::new("remote", Arc::new(HttpTransport::new()?)).bearer(secret);
 /// # Ok(provider) }
 /// ```
 #[derive(Clone)]
@@ -24,13 +23,30 @@ pub struct Provider {
     pub(crate) table: Arc<str>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    pub(crate) plain_http: bool,
 }
 
 impl Provider {
     /// Without credentials.
     #[must_use]
     pub fn new(table: impl Into<Arc<str>>, transport: Arc<dyn Transport>) -> Self {
-        Self { table: table.into(), transport, credentials: None }
+        Self { table: table.into(), transport, credentials: None, plain_http: false }
+    }
+
+    /// With a bearer token ([RFC 6750](https://www.rfc-editor.org/rfc/rfc6750)) for each request. A token that no header can
+    /// hold makes each event permanent; [`Config`](super::Config) finds it at start.
+    #[must_use]
+    pub fn bearer(self, token: impl Into<String>) -> Self {
+        let value = format!("Bearer {}", token.into());
+        self.credentials(move |request: &mut Outgoing| request.header("authorization", value.as_str()))
+    }
+
+    /// Calls over `http://` to other machines too: for a network in which nobody else can listen. Default: such a request is
+    /// refused before any call, and the event is permanent.
+    #[must_use]
+    pub fn allow_plain_http(mut self) -> Self {
+        self.plain_http = true;
+        self
     }
 
     /// What adds the credentials to each request, just before it is sent.

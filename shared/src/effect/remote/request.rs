@@ -1,5 +1,8 @@
 use std::fmt;
 
+use std::net::IpAddr;
+
+use reqwest::Url;
 use serde::Serialize;
 
 use crate::consumer::HandlerError;
@@ -80,7 +83,9 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request without a body. `url` begins with `http://` or `https://` and has no user or password in it.
+    /// A request without a body. `url` begins with `https://` and has no user or password in it. `http://` is for this machine
+    /// (`localhost`, `127.0.0.0/8`, `[::1]`), and elsewhere only where
+    /// [`Provider::allow_plain_http`](super::Provider::allow_plain_http) says so.
     #[must_use]
     pub fn new(method: Method, url: impl Into<String>) -> Self {
         Self { method, url: url.into(), headers: Vec::new(), body: Vec::new() }
@@ -142,19 +147,8 @@ impl Request {
     }
 
     /// What makes it unfit to be stored and sent; no payload in the words.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let rest = self.url.strip_prefix("https://").or_else(|| self.url.strip_prefix("http://"));
-        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-        if host.is_empty() || !self.url.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("the request's URL is not an http or https URL in ASCII".to_owned());
-        }
-        if host.contains('@') {
-            return Err(
-                "the request's URL holds a user or a password, which would be stored; credentials are added when \
-                 the request is sent"
-                    .to_owned(),
-            );
-        }
+    pub(crate) fn check(&self, plain_http: bool) -> Result<(), String> {
+        check_url(&self.url, plain_http).map_err(|what| format!("the request's URL {what}"))?;
         for (name, value) in &self.headers {
             if REFUSED.contains(&name.as_str()) {
                 return Err(format!(
@@ -177,6 +171,35 @@ impl Request {
         }
         Ok(())
     }
+}
+
+/// What is wrong with a URL, as words that follow its name and do not repeat it. The parser is the one that the request is
+/// sent with: two that differ about where the host ends could be told different ones.
+pub(super) fn check_url(text: &str, plain_http: bool) -> Result<(), &'static str> {
+    const NONE: &str = "is not an http or https URL in ASCII";
+    let begins = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    // The parser overlooks slashes too many, and takes a backslash, which no URL has, for one.
+    let odd = |byte: u8| !byte.is_ascii_graphic() || byte == b'\\';
+    if begins.is_none_or(|rest| rest.starts_with('/')) || text.bytes().any(odd) {
+        return Err(NONE);
+    }
+    let url = Url::parse(text).map_err(|_| NONE)?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(
+            "holds a user or a password, which would be stored; credentials are added when it is sent",
+        );
+    }
+    if url.scheme() == "http" && !plain_http && !url.host_str().is_some_and(is_loopback) {
+        return Err(
+            "begins with http://: body and credentials could be read on the way; use https, or allow plain http",
+        );
+    }
+    Ok(())
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// A header that HTTP allows; its value is not repeated.
@@ -210,7 +233,7 @@ mod tests {
     #[test]
     fn what_must_not_be_stored_or_cannot_be_sent_is_found_before_any_call() {
         let post = || Request::post("https://pay.example/v1?x=1");
-        assert_eq!(post().header("X-Trace", "a b").check(), Ok(()));
+        assert_eq!(post().header("X-Trace", "a b").check(false), Ok(()));
         for unfit in [
             Request::post("ftp://pay.example"),
             Request::post("https:///captures"),
@@ -223,8 +246,48 @@ mod tests {
             post().header("x", "y".repeat(MAX_HEAD)),
             post().body(vec![0; MAX_REQUEST_BODY + 1]),
         ] {
-            let why = unfit.check().unwrap_err();
+            let why = unfit.check(true).unwrap_err();
             assert!(!why.contains("secret") && !why.contains("two: 2"), "{why}");
+        }
+    }
+
+    #[test]
+    fn plain_http_is_for_this_machine_or_allowed() {
+        for (url, here) in [
+            ("http://127.8.9.1:80/x", true),
+            ("http://localhost:9000", true),
+            ("http://[::1]/", true),
+            ("http://pay.example/", false),
+            ("http://localhost.example/", false),
+            ("http://127.0.0.1.example/", false),
+            ("http://10.0.0.1/", false),
+            ("http://0.0.0.0/", false),
+            ("http://[::ffff:10.0.0.1]/", false),
+        ] {
+            assert_eq!((check_url(url, false).is_ok(), check_url(url, true)), (here, Ok(())), "{url}");
+        }
+        assert_eq!(check_url("https://pay.example/", false), Ok(()));
+    }
+
+    #[test]
+    fn a_url_is_read_as_the_sender_reads_it() {
+        for odd in [
+            "https://pay.example\\@other.example/",
+            "https://\\pay.example/",
+            "https:////pay.example/",
+            "https://pay.example:99999/",
+            "https://[::1/",
+            "https://:443/",
+            "https://user%40pay.example/",
+            "https://user:@pay.example/",
+            "https://:word@pay.example/",
+            "https://",
+            "HTTP:pay.example",
+        ] {
+            let parsed = Url::parse(odd).ok().map(|url| url.host_str().map(str::to_owned));
+            let fine = check_url(odd, true).is_ok();
+            // Where it is taken, it goes to the host that is written there.
+            assert!(!fine || parsed == Some(Some("pay.example".to_owned())), "{odd}: {parsed:?}");
         }
     }
 

@@ -58,6 +58,8 @@ pub enum Resolution {
 pub struct StartedCall {
     /// The request that was, or may have been, sent; without credentials.
     pub request: Request,
+    /// What the last attempt came to that brought no answer, such as a status; `None` after a crash.
+    pub heard: Option<String>,
     /// The answer, where one is known.
     pub reply: Option<Reply>,
     /// Epoch milliseconds of the first attempt.
@@ -118,6 +120,7 @@ impl StartedCalls {
     pub async fn load(&self, event: &EventKey, consumer: &str) -> Result<Option<StartedCall>, ResolveError> {
         Ok(self.row(event, consumer).await?.map(|row| StartedCall {
             request: row.request,
+            heard: row.heard,
             reply: row.reply,
             started_at: row.started_at,
             lease_until: row.lease_until,

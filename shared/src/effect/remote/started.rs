@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::{Method, Reply, Request};
-use crate::store::Item;
+use crate::store::{Item, key_item};
 
 /// The attribute names of a "started" row. They are stored in customers' tables: a change is a migration.
 pub mod names {
@@ -28,6 +28,8 @@ pub mod names {
     pub const HEADERS: &str = "headers";
     /// The frozen request's body.
     pub const BODY: &str = "body";
+    /// What the last attempt came to that brought no answer, in words without payload; absent where none was heard of.
+    pub const HEARD: &str = "heard";
     /// The answer's status; absent while there is no answer.
     pub const REPLY_STATUS: &str = "reply_status";
     /// The answer's kept headers, as a list of names and values in turn.
@@ -48,6 +50,7 @@ pub(crate) struct Started {
     pub(crate) lease_until: i64,
     pub(crate) lease: String,
     pub(crate) request: Request,
+    pub(crate) heard: Option<String>,
     pub(crate) reply: Option<Reply>,
 }
 
@@ -67,6 +70,9 @@ impl Started {
         set(names::URL, text(&self.request.url));
         set(names::HEADERS, list(&self.request.headers));
         set(names::BODY, bytes(&self.request.body));
+        if let Some(heard) = &self.heard {
+            set(names::HEARD, text(heard));
+        }
         for (name, value) in self.reply.iter().flat_map(reply_attributes) {
             set(name, value);
         }
@@ -102,13 +108,14 @@ impl Started {
                 headers: pairs(item.get(names::HEADERS)?)?,
                 body: bytes(names::BODY)?,
             },
+            heard: text(names::HEARD),
             reply,
         })
     }
 }
 
 pub(crate) fn key(event_key: &str, consumer: &str) -> Item {
-    Item::from([(names::PK.to_owned(), text(event_key)), (names::SK.to_owned(), text(consumer))])
+    key_item([(names::PK, event_key), (names::SK, consumer)])
 }
 
 /// What is added to the row when there is an answer.
@@ -164,9 +171,11 @@ mod tests {
             lease_until: 2,
             lease: "mine".into(),
             request,
+            heard: None,
             reply: None,
         };
         assert_eq!(Started::read(&started.item()), Some(started.clone()));
+        started.heard = Some("the provider answered 500".into());
         started.reply = Some(Reply::new(200, vec![1, 0]).with_header("location", "/1").cut_short());
         assert_eq!(Started::read(&started.item()), Some(started.clone()));
         let mut odd = started.item();
@@ -185,11 +194,12 @@ mod tests {
             lease_until: 2,
             lease: "l".into(),
             request,
+            heard: Some("h".into()),
             reply: Some(Reply::new(200, "")),
         };
         let mut names: Vec<String> = row.item().into_keys().collect();
         names.sort();
-        let stored = "body body_hash headers lease lease_until method pk reply_body reply_headers reply_status \
+        let stored = "body body_hash headers heard lease lease_until method pk reply_body reply_headers reply_status \
                       reply_truncated sk started_at url";
         assert_eq!(names.join(" "), stored);
     }

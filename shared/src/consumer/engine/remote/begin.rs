@@ -37,7 +37,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let key = self
             .inbox_key(event.envelope, event.now)
             .ok_or_else(|| impossible("the consumer has no inbox table"))?;
-        remote.request.check().map_err(Verdict::Permanent)?;
+        remote.request.check(provider.plain_http).map_err(Verdict::Permanent)?;
         if self.budget(remote, event).is_none() {
             return Err(Verdict::NotStarted);
         }
@@ -95,7 +95,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                     if first {
                         self.clear(&held, event).await;
                     } else {
-                        self.release(&held, event).await;
+                        self.release(&held, None, event).await;
                     }
                     return Err(Verdict::Transient(chain(&error)));
                 }
@@ -114,6 +114,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             lease_until: self.lease_until(event).as_millisecond(),
             lease: self.parts.ids.fresh(now).to_string(),
             request: remote.request.clone(),
+            heard: None,
             reply: None,
         }
     }
@@ -216,13 +217,22 @@ fn may_take_over(remote: &Remote, old: &Started, hash: &str, now: Timestamp) -> 
                 return Ok(());
             }
             let (age, lifetime) = (age / 1000, lifetime.as_secs());
-            Err(unknown(&format!(
-                "the call was begun {age} s ago, and the provider remembers a key for {lifetime} s"
-            )))
+            let late =
+                format!("the call was begun {age} s ago, and the provider remembers a key for {lifetime} s");
+            Err(unknown(&with_heard(late, old)))
         }
         Kind::Unkeyed(OnUnknown::CallAgain) => Ok(()),
         Kind::Unkeyed(OnUnknown::Quarantine) => {
-            Err(unknown("an earlier delivery began the call and left no answer"))
+            let earlier = "an earlier delivery began the call and left no answer".to_owned();
+            Err(unknown(&with_heard(earlier, old)))
         }
+    }
+}
+
+/// The case overwrites that of the delivery which called, and a person wants to know what that one heard.
+fn with_heard(why: String, old: &Started) -> String {
+    match &old.heard {
+        Some(heard) => format!("{why}; last heard: {heard}"),
+        None => why,
     }
 }

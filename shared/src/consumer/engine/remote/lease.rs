@@ -10,6 +10,7 @@ use super::{After, Held};
 use crate::consumer::Verdict;
 use crate::consumer::engine::{Admitted, Engine, taken_over};
 use crate::effect::remote::{Kind, Reply, names, number, reply_attributes, text};
+use crate::quarantine::cut;
 use crate::retry;
 use crate::store::WriteError;
 use crate::telemetry::chain;
@@ -17,6 +18,8 @@ use crate::time::Deadline;
 
 /// Between the end of an invocation and the end of its lease, for clocks that differ.
 const LEASE_MARGIN: Duration = Duration::from_secs(5);
+/// Bytes of what is kept of what was heard: a status, or why there is none.
+const MAX_HEARD: usize = 512;
 /// How long a row that is left behind is worth waiting for: its lease ends by itself.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -56,9 +59,9 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         Ok(())
     }
 
-    /// Ends the lease, so that the next delivery need not wait for it.
-    pub(super) async fn release(&self, held: &Held<'_>, event: &Admitted<'_, S>) {
-        let Ok(update) = held.released(self.parts.clock.now()) else { return };
+    /// Ends the lease, so that the next delivery need not wait for it, and leaves what was heard in the place of an answer.
+    pub(super) async fn release(&self, held: &Held<'_>, heard: Option<&str>, event: &Admitted<'_, S>) {
+        let Ok(update) = held.released(self.parts.clock.now(), heard) else { return };
         let (store, clock) = (self.parts.store.as_ref(), self.parts.clock.as_ref());
         let deadline = event.deadline.min(Deadline::after(clock.now(), PATIENCE));
         let ended = retry::update(store, clock, self.parts.backoff, deadline, &update).await;
@@ -100,11 +103,16 @@ impl Held<'_> {
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
-    fn released(&self, now: Timestamp) -> Result<Update, BuildError> {
-        Update::builder()
-            .table_name(&*self.provider.table)
-            .set_key(Some(self.row.key()))
-            .update_expression("SET #until = :now")
+    fn released(&self, now: Timestamp, heard: Option<&str>) -> Result<Update, BuildError> {
+        let update = Update::builder().table_name(&*self.provider.table).set_key(Some(self.row.key()));
+        let update = match heard {
+            None => update.update_expression("SET #until = :now"),
+            Some(heard) => update
+                .update_expression("SET #until = :now, #heard = :heard")
+                .expression_attribute_names("#heard", names::HEARD)
+                .expression_attribute_values(":heard", text(cut(heard, MAX_HEARD))),
+        };
+        update
             .condition_expression("#lease = :lease")
             .expression_attribute_names("#until", names::LEASE_UNTIL)
             .expression_attribute_names("#lease", names::LEASE)

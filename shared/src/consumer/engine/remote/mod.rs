@@ -22,6 +22,8 @@ struct Held<'a> {
 enum After {
     /// It stays, with its request, for the next delivery or a person.
     Release(Verdict),
+    /// The same, with what was heard in the place of an answer.
+    Heard(Verdict, String),
     /// Nothing was done: the next delivery begins anew.
     Clear(Verdict),
 }
@@ -43,7 +45,11 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         };
         match after {
             After::Release(verdict) => {
-                self.release(&held, event).await;
+                self.release(&held, None, event).await;
+                verdict
+            }
+            After::Heard(verdict, heard) => {
+                self.release(&held, Some(&heard), event).await;
                 verdict
             }
             After::Clear(verdict) => {
@@ -72,8 +78,8 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                 self.store(held, &reply, event).await?;
                 Err(After::Release(refused(said)))
             }
-            Outcome::Again(said) => Err(After::Release(Verdict::Transient(said))),
-            Outcome::Unknown(said) => Err(After::Release(unknown(&said))),
+            Outcome::Again(said) => Err(After::Heard(Verdict::Transient(said.clone()), said)),
+            Outcome::Unknown(said) => Err(After::Heard(unknown(&said), said)),
             Outcome::NotDone(said) => Err(held.not_done(Verdict::Transient(said))),
         }
     }
