@@ -1,5 +1,6 @@
 import contextlib
 import io
+import json
 import unittest
 from pathlib import Path
 
@@ -83,6 +84,22 @@ class Failures(unittest.TestCase):
         self.assertEqual(list(result["contestants"]), ["oncebox"])
         self.assertEqual([failure["contestant"] for failure in result["failures"]], ["floor"])
         self.assertEqual(result["ratios"][WORK.name], {})
+
+    def test_a_run_that_lost_the_time_of_a_thread_is_no_figure(self):
+        line = json.dumps(run(1.0, threads_ended=1))
+        self.bench.ready.contestants["floor", "consumer"] = script(f"\n{line}")
+        self.bench.ready.lane = Path("/bin/echo")
+        self.bench.round(WORK, ["floor"])
+        self.assertIn("threads ended", self.bench.result()["failures"][0]["reason"])
+        self.assertEqual(self.bench.result()["contestants"], {})
+
+    def test_a_run_that_went_well_is_kept(self):
+        self.bench.ready.contestants["floor", "consumer"] = script("\n" + json.dumps(run(7.0, threads_ended=0)))
+        self.bench.ready.zip_mb["floor", "consumer"] = 3.5
+        self.bench.ready.lane = Path("/bin/echo")
+        self.bench.round(WORK, ["floor"])
+        kept = self.bench.result()["contestants"]["floor"][WORK.name]
+        self.assertEqual((kept["cpu_us_per_event"], kept["zip_mb"]), (7.0, 3.5))
 
     def test_a_peer_that_is_not_installed_is_reported(self):
         self.bench.round(WORK, ["powertools-python"])
