@@ -68,7 +68,7 @@ check-release: ## what `make build-release` has built: complete, no fault points
 	@python3 infra/local/release_check.py
 
 .PHONY: bench
-bench: ## every contestant side by side, 20 minutes: REPEAT=5, ONLY=CONTESTANT/WORK, QUICK=1
+bench: ## every contestant side by side, half an hour: REPEAT=5, ONLY=CONTESTANT/WORK, QUICK=1
 	@python3 tests/bench/run/bench.py
 
 .PHONY: bench-docs
