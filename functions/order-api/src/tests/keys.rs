@@ -191,7 +191,7 @@ fn the_hash_of_an_order_stays() {
     let shop = then_status(post_as(keyed("optional"), "u", &[KEY], &order()), 201);
     let row = shop.kit().memory().items("inbox").pop().unwrap();
     assert_eq!(row["body_hash"], text("70f9e5004ced93a05a959a58ba314003e62b638f54b6733af5e21e2058727ee8"));
-    assert_eq!(row["pk"], text(&format!("iam:u#{}", KEY.trim_matches('"'))));
+    assert_eq!(row["pk"], text(format!("iam:u#{}", KEY.trim_matches('"'))));
     let expires_at = row["expires_at"].as_n().unwrap().parse::<i64>().unwrap();
     let processed_at = row["processed_at"].as_n().unwrap().parse::<i64>().unwrap();
     assert_eq!(expires_at - processed_at / 1000, 30 * 86_400);
