@@ -49,6 +49,11 @@ struct Attributes<'a> {
     group: Option<&'a RawValue>,
 }
 
+/// A string, borrowed where it has no escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 #[derive(Debug, Deserialize)]
 struct Batch<'a> {
     #[serde(borrow, rename = "Records")]
@@ -99,13 +104,10 @@ pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
     Ok(records)
 }
 
+/// Read in one go: asking for a borrowed string first would cost an error that quotes the whole body, since a body has
+/// escapes.
 fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    let json = raw?.get();
-    // The common case, without escapes, is borrowed.
-    match serde_json::from_str::<&str>(json) {
-        Ok(plain) => Some(Cow::Borrowed(plain)),
-        Err(_) => serde_json::from_str::<String>(json).ok().map(Cow::Owned),
-    }
+    serde_json::from_str(raw?.get()).ok().map(|Text(text)| text)
 }
 
 /// A count that is too large for its type is still a large one.

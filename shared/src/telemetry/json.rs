@@ -155,7 +155,8 @@ impl Visit for Fields {
 }
 
 fn text(value: &str) -> String {
-    serde_json::Value::from(value).to_string()
+    // A string can always be written.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 fn shortened(value: &str) -> &str {
