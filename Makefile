@@ -37,7 +37,7 @@ test: .local/nextest build ## every test; ends with nextest's summary
 
 lint: ## format and clippy, with warnings as errors
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets $(FEATURES) -- -D warnings
+	cargo clippy --workspace --all-targets $(FEATURES),oncebox-bench/criterion -- -D warnings
 	cargo clippy --workspace --bins -- -D warnings
 
 fmt: ## format the Rust sources
@@ -74,3 +74,13 @@ bench: ## every contestant side by side, half an hour: REPEAT=5, ONLY=CONTESTANT
 .PHONY: bench-docs
 bench-docs: ## tables and plots of docs/ from what `make bench` has measured
 	@python3 tests/bench/run/docs.py
+
+.PHONY: counts
+counts: ## instructions of single steps and of invocations, against the baseline; BLESS=1 makes a new one
+	cd tests/bench/counts && python3 -m unittest --quiet
+	cargo build --workspace $(FEATURES),oncebox-bench/micro --example counts
+	python3 tests/bench/counts/check.py target/debug/examples/counts $(if $(BLESS),--bless)
+
+.PHONY: bench-micro
+bench-micro: ## the same in time on this machine, by criterion: NAME=parse for some of it
+	cargo bench --package oncebox-bench --features criterion --bench micro -- $(NAME)

@@ -18,6 +18,9 @@ mod record;
 mod report;
 mod serve;
 mod settle;
+#[cfg(feature = "test-util")]
+#[doc(hidden)]
+pub mod steps;
 mod verdict;
 mod visibility;
 mod watch;

@@ -12,6 +12,9 @@ mod report;
 mod seen;
 mod send;
 mod serve;
+#[cfg(feature = "test-util")]
+#[doc(hidden)]
+pub mod steps;
 mod stream;
 mod sweep;
 mod tally;

@@ -6,6 +6,8 @@ mod plan;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
+#[cfg(feature = "test-util")]
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -173,4 +175,10 @@ impl<'a, S> Line<'a, S> {
         let built = built.into_iter().map(|member| (Footprint::of(&member.built.items), member));
         self.packs.extend(plan(built));
     }
+}
+
+/// How many packs these records' transactions make.
+#[cfg(feature = "test-util")]
+pub(super) fn packs(transactions: &[Vec<TransactWriteItem>]) -> usize {
+    plan(transactions.iter().map(|items| (Footprint::of(items), ()))).len()
 }
