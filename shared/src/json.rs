@@ -16,7 +16,9 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, serde_j
     serde_json::from_str(json).map(|Object(read)| read)
 }
 
-struct Object<T>(T);
+/// A field that is an object and nothing else, inside of another one.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

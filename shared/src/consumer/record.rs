@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::json::{self, Object};
 
 /// One SQS record, read field by field: an odd type, a null or an absence in one field costs that field only, and
 /// never a neighbouring record. (The stock event types reject the whole batch for a null list in one record.)
@@ -21,8 +21,8 @@ pub(super) struct Record<'a> {
     pub(super) group: Option<Cow<'a, str>>,
     /// The queue's ARN; its neighbours' where it names none.
     pub(super) queue_arn: Option<Cow<'a, str>>,
-    /// The record's own JSON.
-    pub(super) raw: &'a str,
+    /// The record's own JSON, where it has no body.
+    pub(super) raw: Option<&'a str>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -49,6 +49,36 @@ struct Attributes<'a> {
     group: Option<&'a RawValue>,
 }
 
+/// A batch as the service sends it, read in one pass. Whatever is odd in any field makes it unreadable in this way, and
+/// then each record is read with tolerance.
+#[derive(Deserialize)]
+struct Straight<'a> {
+    #[serde(borrow, rename = "Records")]
+    records: Vec<Object<StraightRecord<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct StraightRecord<'a> {
+    #[serde(borrow, rename = "messageId")]
+    message_id: Cow<'a, str>,
+    #[serde(borrow, rename = "receiptHandle")]
+    receipt_handle: Cow<'a, str>,
+    #[serde(borrow)]
+    body: Cow<'a, str>,
+    #[serde(borrow)]
+    attributes: Object<StraightAttributes<'a>>,
+    #[serde(borrow, rename = "eventSourceARN")]
+    event_source_arn: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct StraightAttributes<'a> {
+    #[serde(borrow, rename = "ApproximateReceiveCount")]
+    receive_count: Cow<'a, str>,
+    #[serde(borrow, rename = "MessageGroupId")]
+    group: Option<Text<'a>>,
+}
+
 /// A string, borrowed where it has no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
@@ -67,14 +97,29 @@ impl<'a> Record<'a> {
         let fields: Fields<'a> = json::object(raw.get()).unwrap_or_default();
         let attributes: Attributes<'a> =
             fields.attributes.and_then(|raw| json::object(raw.get()).ok()).unwrap_or_default();
+        let body = text(fields.body);
         Self {
             message_id: text(fields.message_id).filter(|id| !id.is_empty()),
             receipt_handle: text(fields.receipt_handle).filter(|handle| !handle.is_empty()),
-            body: text(fields.body),
-            receive_count: count(attributes.receive_count),
+            receive_count: attributes.receive_count.map_or(1, |raw| count(raw.get().trim_matches('"'))),
             group: text(attributes.group).filter(|group| !group.is_empty()),
             queue_arn: text(fields.event_source_arn).filter(|arn| !arn.is_empty()),
-            raw: raw.get(),
+            raw: body.is_none().then(|| raw.get()),
+            body,
+        }
+    }
+
+    fn straight(record: StraightRecord<'a>) -> Self {
+        let Object(attributes) = record.attributes;
+        let some = |text: Cow<'a, str>| Some(text).filter(|text| !text.is_empty());
+        Self {
+            message_id: some(record.message_id),
+            receipt_handle: some(record.receipt_handle),
+            body: Some(record.body),
+            receive_count: count(&attributes.receive_count),
+            group: attributes.group.and_then(|Text(group)| some(group)),
+            queue_arn: some(record.event_source_arn),
+            raw: None,
         }
     }
 
@@ -93,8 +138,15 @@ impl<'a> Record<'a> {
 /// # Errors
 /// When the event is no object with a list `Records`: then it is no SQS batch, and nothing can be said about records.
 pub(super) fn split(event: &str) -> Result<Vec<Record<'_>>, serde_json::Error> {
-    let batch: Batch<'_> = json::object(event)?;
-    let mut records: Vec<Record<'_>> = batch.records.into_iter().map(Record::read).collect();
+    let mut records: Vec<Record<'_>> = match json::object(event) {
+        Ok(Straight { records }) => {
+            records.into_iter().map(|Object(record)| Record::straight(record)).collect()
+        }
+        Err(_) => {
+            let batch: Batch<'_> = json::object(event)?;
+            batch.records.into_iter().map(Record::read).collect()
+        }
+    };
     // A batch comes from one queue. A record that does not name it must not lose its place in a FIFO group.
     if let Some(queue) = records.iter().find_map(|record| record.queue_arn.clone()) {
         for record in &mut records {
@@ -111,8 +163,7 @@ fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
 }
 
 /// A count that is too large for its type is still a large one.
-fn count(raw: Option<&RawValue>) -> u32 {
-    let text = raw.map(|raw| raw.get().trim_matches('"')).unwrap_or_default();
+fn count(text: &str) -> u32 {
     let too_large = || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<u32>() {
         Ok(count) => count.max(1),

@@ -113,7 +113,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             attempts: record.receive_count,
             traceparent: envelope.and_then(|envelope| envelope.cause.traceparent.clone()),
             destinations: Vec::new(),
-            body: record.body.as_deref().unwrap_or(record.raw).to_owned(),
+            body: record.body.as_deref().or(record.raw).unwrap_or_default().to_owned(),
         }
     }
 }

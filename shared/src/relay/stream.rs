@@ -1,7 +1,7 @@
 use serde_json::value::RawValue;
 
-use super::record::{self, Batch, Change, Image, Outer};
-use crate::json;
+use super::record::{self, Batch, Change, Image, Outer, Straight, StraightRecord};
+use crate::json::{self, Object};
 use crate::outbox::Row;
 
 /// One record of the outbox table's stream.
@@ -40,8 +40,41 @@ pub enum Misconfigured {
 /// # Errors
 /// When the event is no object with a list `Records`.
 pub(super) fn split(event: &str) -> Result<Vec<StreamRecord>, serde_json::Error> {
+    if let Ok(Straight { records }) = json::object(event) {
+        return Ok(records.into_iter().map(|Object(record)| read_straight(record)).collect());
+    }
     let batch: Batch<'_> = json::object(event)?;
     Ok(batch.records.into_iter().map(read).collect())
+}
+
+fn read_straight(record: StraightRecord<'_>) -> StreamRecord {
+    let Object(change) = record.dynamodb;
+    let Object(image) = change.new_image;
+    let row = || {
+        let row = Row {
+            pk: image.pk.0.text.into_owned(),
+            sk: image.sk.0.text.into_owned(),
+            body: image.body.0.text.into_owned(),
+            route: image.route.0.text.into_owned(),
+            event_type: image.event_type.0.text.into_owned(),
+            sequence: image.sequence.and_then(|Object(number)| number.parse()),
+            region: image.region.map(|Object(region)| region.text.into_owned()),
+            created_at: image.created_at.and_then(|Object(number)| number.parse()).unwrap_or_default(),
+        };
+        of_this_region(row, Some(&record.region))
+    };
+    StreamRecord {
+        sequence_number: Some(change.sequence_number.into_owned()).filter(|number| !number.is_empty()),
+        content: Ok(if record.name == "INSERT" { row() } else { Err(Ignored::NotAnInsert) }),
+    }
+}
+
+/// Another Region's row is its own relay's to publish.
+fn of_this_region(row: Row, here: Option<&str>) -> Result<Row, Ignored> {
+    match (row.region.as_deref(), here) {
+        (Some(written), Some(here)) if written != here => Err(Ignored::OtherRegion),
+        _ => Ok(row),
+    }
 }
 
 fn read(raw: &RawValue) -> StreamRecord {
@@ -72,9 +105,5 @@ fn content(outer: &Outer<'_>, change: &Change<'_>) -> Result<Result<Row, Ignored
         region: record::text(image.region),
         created_at: record::number(image.created_at).unwrap_or_default(),
     };
-    let here = record::plain(outer.region);
-    match (&row.region, here) {
-        (Some(written), Some(here)) if *written != here => Ok(Err(Ignored::OtherRegion)),
-        _ => Ok(Ok(row)),
-    }
+    Ok(of_this_region(row, record::plain(outer.region).as_deref()))
 }

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Values that one metric may have on one line.
 const MAX_VALUES: usize = 100;
@@ -17,8 +17,15 @@ const MAX_DIMENSION: usize = 1024;
 pub(crate) struct Emf {
     at: Timestamp,
     dimension: &'static str,
-    counts: Vec<(&'static str, usize)>,
-    samples: Vec<(&'static str, &'static str, Vec<Value>)>,
+    counts: Vec<(&'static str, u64)>,
+    samples: Vec<(&'static str, &'static str, Vec<Number>)>,
+}
+
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Part(f64),
 }
 
 impl Emf {
@@ -30,14 +37,15 @@ impl Emf {
     /// A counter. Zero is left out: CloudWatch then bills no metric for what never happens.
     pub(crate) fn count(&mut self, name: &'static str, count: usize) {
         if count > 0 {
-            self.counts.push((name, count));
+            self.counts.push((name, count.try_into().unwrap_or(u64::MAX)));
         }
     }
 
     /// A number for each of several things.
     #[cfg(feature = "consumer")]
     pub(crate) fn numbers(&mut self, name: &'static str, values: impl IntoIterator<Item = u32>) {
-        self.samples.push((name, "Count", values.into_iter().map(Value::from).collect()));
+        let values = values.into_iter().map(|value| Number::Whole(value.into()));
+        self.samples.push((name, "Count", values.collect()));
     }
 
     /// Durations in microseconds, told in milliseconds.
@@ -53,25 +61,71 @@ impl Emf {
     }
 
     fn line(&self, number: usize) -> String {
-        let mut members = serde_json::Map::new();
-        let mut metrics = Vec::new();
-        for (name, count) in self.counts.iter().filter(|_| number == 0) {
-            metrics.push(json!({ "Name": name, "Unit": "Count" }));
-            members.insert((*name).to_owned(), json!(count));
-        }
-        for (name, unit, values) in &self.samples {
-            if let Some(values) = values.chunks(MAX_VALUES).nth(number) {
-                metrics.push(json!({ "Name": name, "Unit": unit }));
-                members.insert((*name).to_owned(), json!(values));
-            }
-        }
-        let directive =
-            json!({ "Namespace": namespace(), "Dimensions": [[self.dimension]], "Metrics": metrics });
-        let aws = json!({ "Timestamp": self.at.as_millisecond(), "CloudWatchMetrics": [directive] });
-        members.insert("_aws".to_owned(), aws);
-        let object = Value::Object(members).to_string();
+        // What is written here, names and numbers, cannot fail to be written.
+        let object = serde_json::to_string(&Line { emf: self, number }).unwrap_or_default();
         object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().to_owned()
     }
+}
+
+/// One of an invocation's lines, by its number from 0: the members, and the directive that explains them.
+struct Line<'a> {
+    emf: &'a Emf,
+    number: usize,
+}
+
+impl Line<'_> {
+    fn counts(&self) -> &[(&'static str, u64)] {
+        if self.number == 0 { &self.emf.counts } else { &[] }
+    }
+
+    fn samples(&self) -> impl Iterator<Item = (&'static str, &'static str, &[Number])> {
+        let samples = self.emf.samples.iter();
+        samples.filter_map(|(name, unit, values)| {
+            Some((*name, *unit, values.chunks(MAX_VALUES).nth(self.number)?))
+        })
+    }
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        let mut metrics = Vec::with_capacity(self.emf.counts.len() + self.emf.samples.len());
+        for (name, count) in self.counts() {
+            members.serialize_entry(name, count)?;
+            metrics.push(Metric { name, unit: "Count" });
+        }
+        for (name, unit, values) in self.samples() {
+            members.serialize_entry(name, values)?;
+            metrics.push(Metric { name, unit });
+        }
+        let directive = Directive { dimensions: [[self.emf.dimension]], metrics, namespace: namespace() };
+        let aws = Aws { directives: [directive], timestamp: self.emf.at.as_millisecond() };
+        members.serialize_entry("_aws", &aws)?;
+        members.end()
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Aws {
+    #[serde(rename = "CloudWatchMetrics")]
+    directives: [Directive; 1],
+    #[serde(rename = "Timestamp")]
+    timestamp: i64,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Directive {
+    dimensions: [[&'static str; 1]; 1],
+    metrics: Vec<Metric>,
+    namespace: &'static str,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metric {
+    name: &'static str,
+    unit: &'static str,
 }
 
 /// What CloudWatch takes as the value of a dimension: 1 to 1024 characters of printable ASCII.
@@ -90,17 +144,19 @@ fn namespace() -> &'static str {
     })
 }
 
-fn in_millis(micros: u64) -> Value {
+fn in_millis(micros: u64) -> Number {
     if micros.is_multiple_of(1000) {
-        return json!(micros / 1000);
+        return Number::Whole(micros / 1000);
     }
     #[allow(clippy::cast_precision_loss, reason = "53 bits of microseconds are 285 years")]
     let millis = micros as f64 / 1000.0;
-    json!(millis)
+    Number::Part(millis)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn emf() -> Emf {

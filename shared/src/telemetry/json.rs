@@ -65,7 +65,7 @@ where
         event.record(&mut fields);
         let mut line = String::with_capacity(256);
         let _ = write!(line, r#"{{"timestamp":"{:.6}","level":"{}""#, SystemClock.now(), metadata.level());
-        let metrics = fields.take(EMF).filter(|_| metadata.target() == METRICS);
+        let metrics = fields.take_emf().filter(|_| metadata.target() == METRICS);
         let mut seen: Vec<&'static str> = Vec::with_capacity(16);
         fields.write(&mut line, &mut seen);
         let mut next = context.event_span(event);
@@ -97,16 +97,16 @@ impl Fields {
         }
     }
 
-    /// Takes a field out, as plain text.
-    fn take(&mut self, name: &str) -> Option<String> {
-        let at = self.0.iter().position(|(known, _)| *known == name)?;
-        serde_json::from_str(&self.0.swap_remove(at).1).ok()
+    /// Takes the metrics out.
+    fn take_emf(&mut self) -> Option<String> {
+        let at = self.0.iter().position(|(known, _)| *known == EMF)?;
+        Some(self.0.swap_remove(at).1)
     }
 
     fn write(&self, line: &mut String, seen: &mut Vec<&'static str>) {
         for (name, value) in &self.0 {
-            // What only a tracing backend needs is no news on every line.
-            if !name.starts_with("otel.") && !seen.contains(name) {
+            // What only a tracing backend needs is no news on every line. Metrics belong to an event of ours.
+            if !name.starts_with("otel.") && *name != EMF && !seen.contains(name) {
                 seen.push(name);
                 let _ = write!(line, ",{}:{value}", text(name));
             }
@@ -140,9 +140,9 @@ impl Visit for Fields {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        // The metrics are ours, and must stay whole.
-        let whole = field.name() == EMF;
-        self.set(field, text(if whole { value } else { shortened(value) }));
+        // The metrics are members already, and must stay whole.
+        let emf = field.name() == EMF;
+        self.set(field, if emf { value.to_owned() } else { text(shortened(value)) });
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
