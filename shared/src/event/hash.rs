@@ -43,10 +43,16 @@ pub(crate) fn sha256_hex(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Digit by digit: every record has a hash, and formatting each byte costs twice as much as computing it.
-fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+/// Lower-case digits. Digit by digit: every record has a hash and a trace, and formatting each byte costs twice as much as
+/// computing it.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.extend(
+            [byte >> 4, byte & 0xf].into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)),
+        );
+    }
+    text
 }
 
 impl fmt::Display for BodyHash {

@@ -83,13 +83,13 @@ impl TraceContext {
     /// 32 hexadecimal digits.
     #[must_use]
     pub fn trace_id(&self) -> String {
-        format!("{:032x}", self.trace)
+        super::hash::hex(&self.trace.to_be_bytes())
     }
 
     /// 16 hexadecimal digits.
     #[must_use]
     pub fn span_id(&self) -> String {
-        format!("{:016x}", self.span)
+        super::hash::hex(&self.span.to_be_bytes())
     }
 
     fn new(trace: u128, span: u64, flags: u8) -> Option<Self> {

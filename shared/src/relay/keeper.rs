@@ -49,7 +49,9 @@ impl Keeper {
     }
 
     pub(super) async fn delete(&self, keys: Vec<Item>, deadline: Deadline) {
-        let calls: Vec<Vec<Item>> = keys.chunks(MAX_DELETES).map(<[Item]>::to_vec).collect();
+        let number = keys.len().div_ceil(MAX_DELETES);
+        let mut keys = keys.into_iter();
+        let calls: Vec<Vec<Item>> = (0..number).map(|_| keys.by_ref().take(MAX_DELETES).collect()).collect();
         stream::iter(calls)
             .for_each_concurrent(CONCURRENT_CALLS, |keys| self.delete_call(keys, deadline))
             .await;

@@ -47,12 +47,12 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         let mut items: Vec<TransactWriteItem> = Vec::with_capacity(1 + business.len() + events);
         items.push(key.action().map_err(|error| impossible(&error.to_string()))?);
         items.extend(business);
-        let cause = Cause {
-            traceparent: Some(event.watch.trace.to_string()),
-            correlation_id: event.envelope.cause.correlation_id.clone(),
-            causation_id: Some(event.envelope.id.clone()),
-        };
         for emit in emits {
+            let cause = Cause {
+                traceparent: Some(event.watch.trace.to_string()),
+                correlation_id: event.envelope.cause.correlation_id.clone(),
+                causation_id: Some(event.envelope.id.clone()),
+            };
             let outbox = self.parts.outbox.as_ref().ok_or_else(|| {
                 impossible("the handler emits an event, but the consumer was built without an outbox")
             })?;

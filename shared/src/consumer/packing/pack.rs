@@ -1,11 +1,14 @@
 //! One pack from its transaction to a verdict for each member.
 
+use std::sync::Arc;
+
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use jiff::Timestamp;
 
 use crate::consumer::engine::{Admitted, Built, Engine};
 use crate::consumer::lanes::{Entry, Times};
 use crate::consumer::settle::Settled;
+use crate::consumer::watch::Watch;
 use crate::consumer::{Verdict, discard};
 use crate::inbox;
 use crate::retry;
@@ -48,7 +51,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             discard(admitted);
             return Committed { settled, left };
         }
-        let (done, verdict) = match self.send_pack(&pack, times.until).await {
+        let (done, verdict) = match self.send_pack(&mut pack, times.until).await {
             Some(Ok(())) => {
                 crate::fault::point("consumer-after-commit");
                 (pack, Verdict::Applied)
@@ -77,20 +80,32 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     }
 
     /// Leaves half of the time for committing the records singly. `None` when no answer came in the other half.
-    async fn send_pack(&self, pack: &[Member<'_, S>], until: Deadline) -> Option<Result<(), TransactError>> {
-        let _timings: Vec<_> = pack.iter().map(|member| member.admitted.watch.time_commit()).collect();
+    async fn send_pack(
+        &self,
+        pack: &mut [Member<'_, S>],
+        until: Deadline,
+    ) -> Option<Result<(), TransactError>> {
         let now = self.parts.clock.now();
-        let items: Vec<TransactWriteItem> =
-            pack.iter().flat_map(|member| member.built.items.clone()).collect();
-        let token = self.parts.ids.fresh(now).to_string();
         let half = until.left(now) / 2;
         if half.is_zero() {
             return None;
         }
+        let watches: Vec<Arc<Watch>> = pack.iter().map(|member| Arc::clone(&member.admitted.watch)).collect();
+        let _timings: Vec<_> = watches.iter().map(|watch| watch.time_commit()).collect();
+        let token = self.parts.ids.fresh(now).to_string();
         let deadline = Deadline::after(now, half);
         let (store, clock) = (self.parts.store.as_ref(), self.parts.clock.as_ref());
+        // Lent, not copied: each attempt makes a copy of its own.
+        let numbers: Vec<usize> = pack.iter().map(|member| member.built.items.len()).collect();
+        let items: Vec<TransactWriteItem> =
+            pack.iter_mut().flat_map(|member| std::mem::take(&mut member.built.items)).collect();
         let sending = retry::transact(store, clock, self.parts.backoff, deadline, &token, &items, |_| false);
-        tokio::time::timeout(half, sending).await.ok()
+        let sent = tokio::time::timeout(half, sending).await.ok();
+        let mut items = items.into_iter();
+        for (member, number) in pack.iter_mut().zip(numbers) {
+            member.built.items.extend(items.by_ref().take(number));
+        }
+        sent
     }
 }
 
