@@ -7,7 +7,7 @@ use crate::json::{self, Object};
 
 /// One SQS record, read field by field: an odd type, a null or an absence in one field costs that field only, and
 /// never a neighbouring record. (The stock event types reject the whole batch for a null list in one record.)
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Record<'a> {
     /// The only identifier that may be listed as failed. `None` when absent, null, empty or no string.
     pub(super) message_id: Option<Cow<'a, str>>,
@@ -169,5 +169,54 @@ fn count(text: &str) -> u32 {
         Ok(count) => count.max(1),
         Err(_) if too_large() => u32::MAX,
         Err(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = include_str!("../../../events/samples/sqs-order-placed.json");
+
+    fn tolerant(event: &str) -> Vec<Record<'_>> {
+        let batch: Batch<'_> = json::object(event).unwrap();
+        batch.records.into_iter().map(Record::read).collect()
+    }
+
+    #[test]
+    fn what_is_read_straight_is_read_alike_with_tolerance() {
+        let group = r#""MessageGroupId": "a \"group\"", "ApproximateReceiveCount""#;
+        let count = |count: &str| SAMPLE.replace("\"1\"", count);
+        let variants = [
+            SAMPLE.to_owned(),
+            SAMPLE.replace("\"ApproximateReceiveCount\"", group),
+            SAMPLE.replace("19d3a7f1-5b6e-4c21-9e0f-2a4d6c8e0001", ""),
+            SAMPLE.replace("AQEBsample01receipthandle==", ""),
+            SAMPLE.replace(":billing\"", ":billing.fifo\""),
+            count("\"0\""),
+            count("\"99999999999\""),
+            count("\"x\""),
+            count("\"\""),
+        ];
+        for event in variants {
+            assert!(json::object::<Straight<'_>>(&event).is_ok(), "{event}");
+            assert_eq!(split(&event).unwrap(), tolerant(&event), "{event}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_straight_is_left_to_tolerance() {
+        for (usual, odd) in [
+            ("\"messageId\"", "\"other\""),
+            ("\"body\"", "\"other\""),
+            ("\"1\"", "1"),
+            ("\"AQEBsample01receipthandle==\"", "null"),
+            ("\"attributes\"", "\"other\""),
+        ] {
+            let event = SAMPLE.replace(usual, odd);
+            assert_ne!(event, SAMPLE, "{usual}");
+            assert!(json::object::<Straight<'_>>(&event).is_err(), "{usual}");
+            assert_eq!(split(&event).unwrap(), tolerant(&event), "{usual}");
+        }
     }
 }

@@ -107,3 +107,52 @@ fn content(outer: &Outer<'_>, change: &Change<'_>) -> Result<Result<Row, Ignored
     };
     Ok(of_this_region(row, record::plain(outer.region).as_deref()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = include_str!("../../../events/samples/stream-insert.json");
+
+    fn tolerant(event: &str) -> Vec<StreamRecord> {
+        let batch: Batch<'_> = json::object(event).unwrap();
+        batch.records.into_iter().map(read).collect()
+    }
+
+    #[test]
+    fn what_is_read_straight_is_read_alike_with_tolerance() {
+        let written = r#""region": {"S": "us-east-1"}, "sequence""#;
+        let variants = [
+            SAMPLE.to_owned(),
+            SAMPLE.replace("\"INSERT\"", "\"MODIFY\""),
+            SAMPLE.replace("\"sequence\"", written),
+            SAMPLE.replace("\"sequence\"", &written.replace("us-", "eu-")),
+            SAMPLE.replace("\"N\": \"1\"", "\"N\": \"1.5\""),
+            SAMPLE.replace("\"sequence\"", "\"other\""),
+            SAMPLE.replace("\"created_at\"", "\"other\""),
+            SAMPLE.replace("1700000000012345678901", ""),
+        ];
+        for event in variants {
+            assert!(json::object::<Straight<'_>>(&event).is_ok(), "{event}");
+            assert_eq!(split(&event).unwrap(), tolerant(&event), "{event}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_straight_is_left_to_tolerance() {
+        for (usual, odd) in [
+            ("\"eventName\"", "\"other\""),
+            ("\"us-east-1\"", "null"),
+            ("\"NewImage\"", "\"Keys\""),
+            ("{\n            \"S\": \"Order\"", "{\n            \"B\": \"Order\""),
+            ("\"1700000000012345678901\"", "17"),
+        ] {
+            let event = SAMPLE.replace(usual, odd);
+            assert_ne!(event, SAMPLE, "{usual}");
+            assert!(json::object::<Straight<'_>>(&event).is_err(), "{usual}");
+            assert_eq!(split(&event).unwrap(), tolerant(&event), "{usual}");
+        }
+        let list = r#"{"Records": [["INSERT", "us-east-1", ["1", [{}, {}, {}, {}, {}]]]]}"#;
+        assert!(json::object::<Straight<'_>>(list).is_err());
+    }
+}
