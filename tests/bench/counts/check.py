@@ -19,7 +19,7 @@ from pathlib import Path
 import valgrind
 
 BASELINE = Path(__file__).resolve().parent / "baseline.json"
-# A work may take so much more than in the baseline, in per cent. Two runs differ by far less, see README.md.
+# A work may take so much more than in the baseline, in per cent. Two runs differ by far less, see docs/decisions/0014.
 MOST = 10.0
 FEW, MANY = 1, 2
 
