@@ -5,7 +5,8 @@ import unittest
 
 from bootstrap import ROOT
 
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "events/samples/README.md")]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "events/samples/README.md",
+                                "infra/local/README.md", "tests/bench/README.md")]
 PAGES += sorted((ROOT / "docs").rglob("*.md"))
 
 
