@@ -195,6 +195,50 @@ async fn a_call_is_never_made_again_in_silence() {
     assert!(said.contains("made again, by choice") && said.contains("\\\"CalledAgain\\\":1"), "{said}");
 }
 
+/// The second call may double the first one's work; that it was refused for now says nothing about the first.
+#[tokio::test(start_paused = true)]
+async fn a_repeat_that_was_refused_for_now_leaves_the_next_one_a_repeat() {
+    let lines = Lines::default();
+    let _listening = tracing::subscriber::set_default(lines.clone());
+    let world = World::new(Some(OnUnknown::CallAgain));
+    world.die_in_the_call(&body(1, "a", "ok")).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
+    world.provider.on_send(Sends::Reply(Reply::new(503, "")));
+    assert!(world.deliver(&body(1, "a", "ok"), 2, 10_000).await);
+    lines.take();
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert!(!world.deliver(&body(1, "a", "ok"), 3, 10_000).await);
+    assert_eq!(world.provider.sent().len(), 3);
+    let said = lines.take();
+    assert!(said.contains("made again, by choice") && said.contains("\\\"CalledAgain\\\":1"), "{said}");
+}
+
+/// A request is frozen while plain HTTP is allowed, and comes again when it no longer is.
+#[tokio::test(start_paused = true)]
+async fn a_frozen_request_that_may_not_be_sent_any_more_is_unknown() {
+    for on_unknown in [None, Some(OnUnknown::CallAgain)] {
+        let world = World::calling(on_unknown, "http://pay.test/", Provider::allow_plain_http);
+        world.die_in_the_call(&body(1, "a", "ok")).await;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let transport: Arc<dyn Transport> = Arc::new(world.provider.clone());
+        let provider = Provider::new("remote", transport).bearer("s3cret");
+        let app = App(on_unknown, "https://pay.test/".to_owned());
+        let mended = consumer(&world.memory, provider, Arc::new(world.clock), &world.delays, app);
+        let batch = SqsBatch::standard("q").received("m", &body(1, "a", "ok"), 2).to_json();
+        let answer = mended.handle(&batch, world.clock.deadline_in(10_000)).await.unwrap();
+        assert!(answer.batch_item_failures.is_empty());
+        assert_eq!(world.provider.sent().len(), 1, "nothing is sent, above all no token");
+        let cases = world.cases();
+        assert_eq!(cases[0].reason, Reason::Unknown);
+        assert!(
+            cases[0].detail.contains("plain http") && !cases[0].detail.contains("pay.test"),
+            "{}",
+            cases[0].detail
+        );
+        assert_eq!(world.memory.items("remote").len(), 1, "a person resolves it");
+    }
+}
+
 /// The credentials would be read by everybody on the way, and a URL that cannot be sent to never will be.
 #[tokio::test(start_paused = true)]
 async fn a_url_that_must_not_be_called_is_permanent_and_nothing_is_sent() {

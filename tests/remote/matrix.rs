@@ -263,6 +263,53 @@ async fn two_at_once(world: &World) {
     }
 }
 
+/// The same with every behaviour of the provider: what it comes to is what one delivery comes to.
+async fn two_at_once_and_each_behaviour(world: &World) {
+    let mut number = 100;
+    for mode in [Mode::Keyed, Mode::Unkeyed(OnUnknown::Quarantine), Mode::Unkeyed(OnUnknown::CallAgain)] {
+        for first in behaviours() {
+            number += 1;
+            let life = Life::new(world, number, mode);
+            let behave = Behave::next([first]);
+            life.provider.behave(if mode == Mode::Keyed { behave } else { behave.without_keys() });
+            tokio::join!(life.deliver(1), life.deliver(1));
+            life.later();
+            life.deliver_until_done().await;
+            let cases = life.cases().await;
+            let reasons: Vec<Reason> = cases.iter().map(|case| case.reason).collect();
+            let about = format!("{mode:?}, {}", life.about(Point::BeforeAck, first));
+            let refused = matches!(first, Behaviour::Refuse { status: 422, .. });
+            let unknown = mode == Mode::Unkeyed(OnUnknown::Quarantine) && leaves_open(first);
+            if unknown {
+                assert_eq!(reasons, [Reason::Unknown], "{about}");
+                assert!(life.provider.ledger().done <= 1, "never a second call without a person: {about}");
+                life.settle(&cases[0]).await;
+            } else if refused && mode == Mode::Keyed {
+                assert_eq!(reasons, [Reason::Permanent], "{about}");
+                life.deliver_until_done().await;
+            } else if refused {
+                assert_eq!(reasons, [Reason::Permanent], "{about}");
+                life.settle(&cases[0]).await;
+            } else {
+                assert!(reasons.is_empty(), "{about}");
+            }
+            let twice = mode == Mode::Unkeyed(OnUnknown::CallAgain) && leaves_open(first) && works(first);
+            assert_eq!(life.provider.ledger().done, 1 + usize::from(twice), "{about}");
+            life.check_applied_once(&about).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_live_deliveries_and_each_behaviour_in_memory() {
+    two_at_once_and_each_behaviour(&World::in_memory()).await;
+}
+
+#[tokio::test]
+async fn two_live_deliveries_and_each_behaviour_on_the_emulator() {
+    two_at_once_and_each_behaviour(&World::on_emulator().await).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn of_two_live_deliveries_one_calls_in_memory() {
     two_at_once(&World::in_memory()).await;

@@ -39,7 +39,8 @@ pub(crate) fn of(request: &Request) -> Result<String, Unnamed> {
     match context.authentication.as_ref().and_then(|proof| proof.client_cert.as_ref()) {
         Some(certificate) => {
             let subject = said(certificate.subject_dn.as_deref()).ok_or(Unnamed)?;
-            Ok(pair("mtls", certificate.issuer_dn.as_deref().unwrap_or_default(), subject))
+            let issuer = said(certificate.issuer_dn.as_deref()).ok_or(Unnamed)?;
+            Ok(pair("mtls", issuer, subject))
         }
         None => Ok(ANYBODY.to_owned()),
     }
@@ -102,6 +103,8 @@ mod tests {
         let certificate =
             json!({"clientCert": {"issuerDN": "CN=ca", "subjectDN": "CN=shop", "validity": {}}});
         assert_eq!(called(Value::Null, certificate).unwrap(), "mtls:CN=ca#CN=shop");
+        let no_issuer = json!({"clientCert": {"issuerDN": "", "subjectDN": "CN=shop", "validity": {}}});
+        assert!(called(Value::Null, no_issuer).is_err());
     }
 
     #[test]

@@ -57,7 +57,8 @@ impl Placed {
     }
 
     fn stored(answer: String) -> Result<Self, Problem> {
-        let Answer { order_id } = serde_json::from_str(&answer).map_err(|_| Problem::internal())?;
+        let Answer { order_id } =
+            serde_json::from_str(&answer).map_err(|error| Problem::internal().because(chain(&error)))?;
         Ok(Self { order_id, answer })
     }
 }

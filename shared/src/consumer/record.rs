@@ -101,7 +101,9 @@ impl<'a> Record<'a> {
         Self {
             message_id: text(fields.message_id).filter(|id| !id.is_empty()),
             receipt_handle: text(fields.receipt_handle).filter(|handle| !handle.is_empty()),
-            receive_count: attributes.receive_count.map_or(1, |raw| count(raw.get().trim_matches('"'))),
+            receive_count: attributes
+                .receive_count
+                .map_or(1, |raw| count(&text(Some(raw)).unwrap_or(Cow::Borrowed(raw.get())))),
             group: text(attributes.group).filter(|group| !group.is_empty()),
             queue_arn: text(fields.event_source_arn).filter(|arn| !arn.is_empty()),
             raw: body.is_none().then(|| raw.get()),
@@ -197,6 +199,7 @@ mod tests {
             count("\"99999999999\""),
             count("\"x\""),
             count("\"\""),
+            count("\"\\u0032\""),
         ];
         for event in variants {
             assert!(json::object::<Straight<'_>>(&event).is_ok(), "{event}");

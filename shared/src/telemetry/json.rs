@@ -67,6 +67,7 @@ where
         let _ = write!(line, r#"{{"timestamp":"{:.6}","level":"{}""#, SystemClock.now(), metadata.level());
         let metrics = fields.take_emf().filter(|_| metadata.target() == METRICS);
         let mut seen: Vec<&'static str> = Vec::with_capacity(16);
+        seen.extend(["timestamp", "level", "target"]);
         fields.write(&mut line, &mut seen);
         let mut next = context.event_span(event);
         while let Some(span) = next {

@@ -79,7 +79,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
                     if old.lease_until > now.as_millisecond() {
                         event.watch.not_before(Timestamp::from_millisecond(old.lease_until).unwrap_or(now));
                     }
-                    may_take_over(remote, &old, key.body_hash().as_str(), now)?;
+                    may_take_over(remote, &old, key.body_hash().as_str(), now, provider.plain_http)?;
                     again |= remote.kind == Kind::Unkeyed(OnUnknown::CallAgain) && old.reply.is_none();
                     taken_from = Some(old.lease.clone());
                     let Started { lease, lease_until, .. } = self.fresh(remote, &key, event);
@@ -194,7 +194,13 @@ fn put(table: &str, row: &Started, taken_from: Option<&str>) -> Result<TransactW
 }
 
 /// Whether the call that another delivery has begun is this delivery's to finish.
-fn may_take_over(remote: &Remote, old: &Started, hash: &str, now: Timestamp) -> Result<(), Verdict> {
+fn may_take_over(
+    remote: &Remote,
+    old: &Started,
+    hash: &str,
+    now: Timestamp,
+    plain_http: bool,
+) -> Result<(), Verdict> {
     if old.body_hash != hash {
         return Err(id_reused());
     }
@@ -208,6 +214,10 @@ fn may_take_over(remote: &Remote, old: &Started, hash: &str, now: Timestamp) -> 
     if old.reply.is_some() {
         return Ok(());
     }
+    // Frozen when more was allowed than is now. The first attempt may have been done, so it is not simply refused.
+    old.request.check(plain_http).map_err(|what| {
+        unknown(&with_heard(format!("the call that was begun may not be sent again: {what}"), old))
+    })?;
     match &remote.kind {
         Kind::Keyed { lifetime, .. } => {
             // The next attempt must arrive while the provider remembers the first one.

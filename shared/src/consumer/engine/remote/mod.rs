@@ -7,7 +7,7 @@ mod lease;
 use super::{Admitted, Engine, Tried, of_handler, out_of_runs};
 use crate::consumer::Verdict;
 use crate::effect::Reads;
-use crate::effect::remote::{Kind, Outcome, Provider, Remote, Reply, Started};
+use crate::effect::remote::{Outcome, Provider, Remote, Reply, Started};
 
 /// A call that this delivery has begun, and nobody else may make until its lease passes.
 struct Held<'a> {
@@ -109,12 +109,10 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
 }
 
 impl Held<'_> {
-    /// A keyed call is only cleared where nothing can have been sent before: else its age must go on counting.
+    /// Only cleared where nothing can have been sent before: else the age of a keyed call must go on counting, and the next
+    /// unkeyed one is still a call that may be a repeat.
     fn not_done(&self, verdict: Verdict) -> After {
-        match self.remote.kind {
-            Kind::Keyed { .. } if !self.first => After::Release(verdict),
-            Kind::Keyed { .. } | Kind::Unkeyed(_) => After::Clear(verdict),
-        }
+        if self.first { After::Clear(verdict) } else { After::Release(verdict) }
     }
 }
 
