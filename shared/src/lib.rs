@@ -20,6 +20,8 @@ pub mod quarantine;
 pub mod retry;
 pub mod store;
 pub mod time;
+#[cfg(any(feature = "consumer", feature = "relay"))]
+mod warm_up;
 
 #[cfg(feature = "aws")]
 pub mod aws;

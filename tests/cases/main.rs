@@ -33,4 +33,5 @@ mod sweeper;
 mod telemetry;
 mod transaction;
 mod visibility;
+mod warm_up;
 mod write_checks;

@@ -1,6 +1,6 @@
 //! Spans, log lines and metrics: whose they are, what they count, and that no payload is in them.
 
-mod capture;
+pub(crate) mod capture;
 mod desk;
 mod emf;
 mod quoting;
@@ -257,4 +257,20 @@ async fn the_relay_s_last_line_is_valid_emf_too() {
     assert_eq!(metrics["PublishLag"].len(), 2);
     assert!(metrics["PublishLag"].iter().all(|lag| *lag >= 120.0));
     assert!(capture.text().iter().all(|line| !line.contains(SECRET)));
+}
+
+#[test]
+fn a_value_that_is_recorded_later_takes_the_place_of_its_own() {
+    let (capture, _guard) = Capture::start("info");
+    let span = tracing::info_span!("work", a = "one", b = 2, c = "th\"ree", d = tracing::field::Empty);
+    span.record("b", "a longer \u{1}one");
+    span.record("a", 0.5);
+    span.record("d", true);
+    span.record("d", false);
+    span.in_scope(|| tracing::info!(c = "inner", "done"));
+    let line = capture.text().concat();
+    for field in [r#","a":0.5"#, r#","b":"a longer \u0001one""#, r#","c":"inner""#, r#","d":false"#] {
+        assert_eq!(line.matches(field).count(), 1, "{field} in {line}");
+    }
+    assert_eq!(line.matches("\":").count(), 8, "{line}");
 }

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -15,7 +16,7 @@ pub(super) trait Route<S>: Send + Sync {
 
     fn prepare(
         &self,
-        envelope: Envelope,
+        envelope: Arc<Envelope>,
         now: Timestamp,
         attempt: u32,
     ) -> Result<Box<dyn Prepared<S> + '_>, Malformed>;
@@ -59,7 +60,7 @@ where
 
     fn prepare(
         &self,
-        envelope: Envelope,
+        envelope: Arc<Envelope>,
         now: Timestamp,
         attempt: u32,
     ) -> Result<Box<dyn Prepared<S> + '_>, Malformed> {
@@ -70,7 +71,7 @@ where
             line: error.line(),
             column: error.column(),
         })?;
-        let message = Message::new(event, envelope, now, attempt);
+        let message = Message::shared(event, envelope, now, attempt);
         Ok(Box::new(Ready { handler: &self.handler, message, _marker: PhantomData::<fn(M)> }))
     }
 }

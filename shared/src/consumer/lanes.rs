@@ -21,7 +21,7 @@ use crate::time::Deadline;
 pub(super) struct Entry<'a> {
     pub(super) index: usize,
     pub(super) record: &'a Record<'a>,
-    pub(super) body: Result<Envelope, Malformed>,
+    pub(super) body: Result<Arc<Envelope>, Malformed>,
 }
 
 /// The times that bound an invocation.
@@ -45,7 +45,11 @@ enum Key<'a> {
 
 impl<'a> Entry<'a> {
     pub(super) fn new(index: usize, record: &'a Record<'a>) -> Self {
-        Self { index, record, body: record.body.as_deref().ok_or(Malformed::NoBody).and_then(decode) }
+        Self {
+            index,
+            record,
+            body: record.body.as_deref().ok_or(Malformed::NoBody).and_then(decode).map(Arc::new),
+        }
     }
 
     pub(super) fn group(&self) -> Option<&'a str> {
@@ -150,7 +154,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     }
 
     pub(super) fn watch(&self, entry: &Entry<'_>, times: Times<'_>) -> Arc<Watch> {
-        Arc::new(Watch::start(&self.parts, entry.record, entry.body.as_ref().ok(), times.now))
+        Arc::new(Watch::start(&self.parts, entry.record, entry.body.as_deref().ok(), times.now))
     }
 
     pub(super) fn admit_entry<'a>(
@@ -175,7 +179,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
         times: Times<'_>,
     ) -> Settled {
         let sample = Some(watch.sample(self.parts.clock.now()));
-        let settling = self.settle(entry.record, entry.body.as_ref().ok(), verdict, times.settle_until);
+        let settling = self.settle(entry.record, entry.body.as_deref().ok(), verdict, times.settle_until);
         let settled = settling.instrument(watch.span.clone()).await;
         let settled = Settled { sample, wait: watch.wait(self.parts.clock.now()), ..settled };
         let time = self.parts.clock.now().duration_since(started);

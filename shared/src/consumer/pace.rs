@@ -1,7 +1,7 @@
 //! How long records of this invocation take, so that none is started that cannot finish.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::event::{Envelope, Malformed};
@@ -15,13 +15,13 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Whether a record can be expected to finish within `left`.
-    pub(super) fn fits(&self, body: &Result<Envelope, Malformed>, left: Duration) -> bool {
+    pub(super) fn fits(&self, body: &Result<Arc<Envelope>, Malformed>, left: Duration) -> bool {
         let known = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
         !left.is_zero() && known.get(type_of(body)).is_none_or(|longest| left >= *longest)
     }
 
     /// Notes how long a record has taken.
-    pub(super) fn took(&self, body: &Result<Envelope, Malformed>, time: Duration) {
+    pub(super) fn took(&self, body: &Result<Arc<Envelope>, Malformed>, time: Duration) {
         let mut known = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get_mut(type_of(body)) {
             Some(longest) => *longest = time.max(*longest),
@@ -30,6 +30,6 @@ impl Pace {
     }
 }
 
-fn type_of(body: &Result<Envelope, Malformed>) -> &str {
+fn type_of(body: &Result<Arc<Envelope>, Malformed>) -> &str {
     body.as_ref().map(|envelope| envelope.event_type.as_str()).unwrap_or_default()
 }

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use super::{Builder, Consumer, InvocationError};
 use crate::time::Deadline;
+use crate::warm_up;
 
-/// Runs `consumer` as a Lambda function until the runtime ends.
+/// Runs `consumer` as a Lambda function until the runtime ends, after [`warm_up`](Consumer::warm_up).
 ///
 /// # Errors
 /// When the Lambda Runtime API cannot be reached or answers out of protocol.
 pub async fn serve<S: Clone + Send + Sync + 'static>(
     consumer: Consumer<S>,
 ) -> Result<(), lambda_runtime::Error> {
+    consumer.warm_up().await;
     let consumer = &consumer;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| async move {
         let deadline = consumer.deadline(event.context.deadline);
@@ -31,6 +33,15 @@ impl<S: Clone + Send + Sync + 'static> Builder<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Consumer<S> {
+    /// Opens the connection to DynamoDB by reading a row of the inbox table that is never there, so that the first event
+    /// does not wait for it. Takes 1 s at most. A failure is logged and nothing else. Without an inbox it does nothing.
+    pub async fn warm_up(&self) {
+        let parts = &self.engine.parts;
+        if let Some(table) = &parts.inbox {
+            warm_up::open(parts.store.as_ref(), table).await;
+        }
+    }
+
     /// The deadline of an invocation whose context states `millis`, epoch milliseconds, for those who call
     /// [`handle`](Self::handle) themselves. One that is past already is taken for unknown.
     #[must_use]

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
@@ -15,8 +15,9 @@ pub struct Message<E>(Arc<Inner<E>>);
 
 struct Inner<E> {
     event: E,
-    envelope: Envelope,
-    key: EventKey,
+    envelope: Arc<Envelope>,
+    /// Few handlers ask for it.
+    key: OnceLock<EventKey>,
     now: Timestamp,
     attempt: u32,
 }
@@ -25,14 +26,17 @@ impl<E> Message<E> {
     /// Puts a message together; the engine does this, and tests may.
     #[must_use]
     pub fn new(event: E, envelope: Envelope, now: Timestamp, attempt: u32) -> Self {
-        let key = envelope.key();
-        Self(Arc::new(Inner { event, envelope, key, now, attempt }))
+        Self::shared(event, Arc::new(envelope), now, attempt)
+    }
+
+    pub(crate) fn shared(event: E, envelope: Arc<Envelope>, now: Timestamp, attempt: u32) -> Self {
+        Self(Arc::new(Inner { event, envelope, key: OnceLock::new(), now, attempt }))
     }
 
     /// The key under which the consumer remembers the event.
     #[must_use]
     pub fn key(&self) -> &EventKey {
-        &self.0.key
+        self.0.key.get_or_init(|| self.0.envelope.key())
     }
 
     /// The event's id, as the producer spelled it.

@@ -3,7 +3,7 @@ use std::fmt::{self, Write};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Subscriber};
+use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -44,7 +44,7 @@ where
     W: Fn(&str) + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = Fields::for_fields_of(attributes.metadata());
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
             span.extensions_mut().insert(fields);
@@ -61,7 +61,7 @@ where
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
-        let mut fields = Fields::default();
+        let mut fields = Fields::for_fields_of(metadata);
         event.record(&mut fields);
         let mut line = String::with_capacity(256);
         let _ = write!(line, r#"{{"timestamp":"{:.6}","level":"{}""#, SystemClock.now(), metadata.level());
@@ -86,30 +86,71 @@ where
     }
 }
 
-/// Names and rendered values.
-#[derive(Default)]
-struct Fields(Vec<(&'static str, String)>);
+/// Names and values, all in one buffer. They are made JSON when a line is written: most records have none.
+struct Fields {
+    values: String,
+    fields: Vec<One>,
+}
+
+/// One field, whose value is the buffer's text up to `end`, from where the one before ends.
+struct One {
+    name: &'static str,
+    end: usize,
+    is_json: bool,
+}
 
 impl Fields {
-    fn set(&mut self, field: &Field, value: String) {
-        match self.0.iter_mut().find(|(name, _)| *name == field.name()) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((field.name(), value)),
+    fn for_fields_of(metadata: &Metadata<'_>) -> Self {
+        Self { values: String::with_capacity(256), fields: Vec::with_capacity(metadata.fields().len()) }
+    }
+
+    /// Adds a field, or takes the place of one of that name.
+    fn set(&mut self, field: &Field, is_json: bool, write: impl FnOnce(&mut String)) {
+        let old = self.fields.iter().position(|one| one.name == field.name());
+        if let Some(old) = old {
+            self.remove(old);
         }
+        write(&mut self.values);
+        self.fields.push(One { name: field.name(), end: self.values.len(), is_json });
+    }
+
+    fn number(&mut self, field: &Field, number: impl fmt::Display) {
+        // Writing to a string does not fail.
+        self.set(field, true, |values| {
+            let _ = write!(values, "{number}");
+        });
+    }
+
+    /// Takes a field out, and answers its value.
+    fn remove(&mut self, at: usize) -> String {
+        let start = at.checked_sub(1).and_then(|before| self.fields.get(before)).map_or(0, |one| one.end);
+        let end = self.fields.remove(at).end;
+        for later in self.fields.iter_mut().skip(at) {
+            later.end -= end - start;
+        }
+        self.values.drain(start..end).collect()
     }
 
     /// Takes the metrics out.
     fn take_emf(&mut self) -> Option<String> {
-        let at = self.0.iter().position(|(known, _)| *known == EMF)?;
-        Some(self.0.swap_remove(at).1)
+        let at = self.fields.iter().position(|one| one.name == EMF)?;
+        Some(self.remove(at))
     }
 
     fn write(&self, line: &mut String, seen: &mut Vec<&'static str>) {
-        for (name, value) in &self.0 {
+        let mut start = 0;
+        for One { name, end, is_json } in &self.fields {
+            let value = self.values.get(start..*end).unwrap_or_default();
+            start = *end;
             // What only a tracing backend needs is no news on every line. Metrics belong to an event of ours.
             if !name.starts_with("otel.") && *name != EMF && !seen.contains(name) {
                 seen.push(name);
-                let _ = write!(line, ",{}:{value}", text(name));
+                let _ = write!(line, ",{}:", text(name));
+                if *is_json {
+                    line.push_str(value);
+                } else {
+                    line.push_str(&text(value));
+                }
             }
         }
     }
@@ -117,33 +158,37 @@ impl Fields {
 
 impl Visit for Fields {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.set(field, if value.is_finite() { value.to_string() } else { "null".to_owned() });
+        if value.is_finite() {
+            self.number(field, value);
+        } else {
+            self.number(field, "null");
+        }
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.set(field, value.to_string());
+        self.number(field, value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.set(field, value.to_string());
+        self.number(field, value);
     }
 
     fn record_i128(&mut self, field: &Field, value: i128) {
-        self.set(field, value.to_string());
+        self.number(field, value);
     }
 
     fn record_u128(&mut self, field: &Field, value: u128) {
-        self.set(field, value.to_string());
+        self.number(field, value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.set(field, value.to_string());
+        self.number(field, value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
         // The metrics are members already, and must stay whole.
         let emf = field.name() == EMF;
-        self.set(field, if emf { value.to_owned() } else { text(shortened(value)) });
+        self.set(field, emf, |values| values.push_str(if emf { value } else { shortened(value) }));
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {

@@ -23,7 +23,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
     pub(in crate::consumer) fn admit<'a>(
         &'a self,
         record: &'a Record<'_>,
-        envelope: &'a Envelope,
+        envelope: &'a Arc<Envelope>,
         watch: &Arc<Watch>,
         times: Times<'_>,
     ) -> Result<Admitted<'a, S>, Verdict> {
@@ -55,7 +55,7 @@ impl<S: Clone + Send + Sync + 'static> Engine<S> {
             )));
         }
         // Reading the data runs the event type's own code.
-        let read = AssertUnwindSafe(|| route.prepare(envelope.clone(), now, record.receive_count));
+        let read = AssertUnwindSafe(|| route.prepare(Arc::clone(envelope), now, record.receive_count));
         let prepared = panic::catch_unwind(read)
             .map_err(|panic| {
                 discard(panic);
