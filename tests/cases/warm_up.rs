@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use oncebox::consumer::Consumer;
+use oncebox::consumer::{Consumer, HandlerError};
+use oncebox::effect::{Reads, Upsert};
+use oncebox::event::Message;
 use oncebox::relay::{Relay, Routes};
-use oncebox::testing::{GetFault, MemoryPublisher, Operation, SqsBatch};
+use oncebox::testing::{GetFault, MemoryPublisher, Operation, SqsBatch, item, text};
 use oncebox::time::Clock;
 
-use crate::bench::{Bench, body, listed};
+use crate::bench::{Bench, Paid, body, listed};
 use crate::telemetry::capture::Capture;
 
 const NOT_READ: &str = "the table could not be read at the start";
@@ -26,10 +28,16 @@ async fn it_is_one_read_of_the_own_table() {
     assert!(capture.text().is_empty());
 }
 
+async fn replaced(event: Message<Paid>, _reads: Reads) -> Result<Upsert, HandlerError> {
+    let sequence = event.sequence().ok_or_else(|| HandlerError::permanent("no sequence"))?;
+    Ok(Upsert::if_newer("accounts", item([("id", text(&event.account))]), sequence))
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_an_inbox_there_is_nothing_to_read() {
     let bench = Bench::new();
-    let consumer = Consumer::builder("none", Arc::new(bench.store.clone())).build().unwrap();
+    let builder = Consumer::builder("none", Arc::new(bench.store.clone()));
+    let consumer = builder.on(replaced).build().unwrap();
     consumer.warm_up().await;
     assert!(bench.store.calls().is_empty());
 }
@@ -51,7 +59,7 @@ async fn a_failure_is_told_and_events_are_handled_as_ever() {
 async fn a_table_that_does_not_answer_costs_a_second_of_the_start() {
     let (capture, _guard) = Capture::start("info");
     let bench = Bench::new();
-    bench.store.on_get(GetFault::Pass).before_get(std::future::pending::<()>);
+    bench.store.before_get(std::future::pending::<()>);
     let began = bench.clock.now();
     bench.consumer.warm_up().await;
     assert_eq!(Duration::try_from(bench.clock.now().duration_since(began)).unwrap(), Duration::from_secs(1));

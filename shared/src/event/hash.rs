@@ -48,9 +48,9 @@ pub(crate) fn sha256_hex(text: &str) -> String {
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        text.extend(
-            [byte >> 4, byte & 0xf].into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)),
-        );
+        for digit in [byte >> 4, byte & 0xf] {
+            text.push(char::from(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit }));
+        }
     }
     text
 }
